@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What a person does here, by name; "make help" lists it.  Each target sets up
+# what it needs: packages, the base, the kernel that it runs.  The work is done
+# by the scripts in tools/.
+
+# The kernel to run on (ours, stock or debug) and the part of the tests to run.
+KERNEL ?= ours
+T ?=
+export KERNEL
+
+target-ours := kernel
+target-stock := stock
+target-debug := debug
+under-test := $(or $(target-$(KERNEL)),$(error KERNEL is ours, stock or debug))
+# The storm runs on the debug kernel.
+for-tests := $(under-test) $(if $(T),$(if $(findstring storm,$(T)),debug),debug)
+
+help:
+	@echo 'make run      build our kernel if needed, boot it, show probes at work'
+	@echo 'make test     all tests; a part of them: make test T=kprobe'
+	@echo 'make bench    cost of probes, ours and stock side by side'
+	@echo 'make shell    a shell in the guest'
+	@echo 'make kernel   build/linux (source), build/ours (built)'
+	@echo 'make stock    build/linux-stock, build/stock: the base, same configuration'
+	@echo 'make debug    build/debug: ours with lockdep, KASAN, kmemleak, ...'
+	@echo 'make check    style and static checks of our files'
+	@echo 'make clean    remove all that was built (build/)'
+	@echo 'KERNEL=debug (or stock) runs run, test and shell on that kernel'
+
+packages:
+	@tools/build/packages
+
+base: packages
+	@tools/build/base
+
+kernel debug: base
+	@tools/build/lay ours
+	@tools/build/kernel $(@:kernel=ours)
+
+stock: base
+	@tools/build/lay stock
+	@tools/build/kernel stock
+
+run: $(under-test)
+	@tools/run/demo
+
+shell: $(under-test)
+	@tools/vm/run --interactive --timeout 86400 -- 'exec bash -i'
+
+test: $(for-tests)
+	@tools/test/run $(T)
+
+stock-results: stock
+	@tools/test/run --stock-results
+
+bench: kernel stock
+	@tools/bench/run
+
+check: base
+	@tools/build/lay ours
+	@tools/check/run
+
+clean:
+	rm -rf build
+
+.PHONY: help packages base kernel debug stock run shell test stock-results \
+	bench check clean
+.NOTPARALLEL:
