@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * kprobe_bench: what its three files share.
+ *
+ * The idea: the module is driven by one debugfs file, a verb at a time, and
+ * answers in "key value" lines.  It uses the public API only, so that the same
+ * source measures any kernel.
+ */
+#ifndef _KPROBE_BENCH_H
+#define _KPROBE_BENCH_H
+
+#define BENCH_MAX_SITES	4000
+
+/* What the instructions of pool.S add: a mark to find them by. */
+#define BENCH_POOL_IMM	0x07654321
+
+#ifndef __ASSEMBLY__
+#include <linux/kprobes.h>
+#include <linux/types.h>
+#include <asm/msr.h>
+
+/* Under -icount shift=0 the time stamp counter counts guest instructions. */
+static inline u64 bench_now(void)
+{
+	return rdtsc_ordered();
+}
+
+/* main.c: add one line to the answer. */
+__printf(1, 2) void bench_say(const char *fmt, ...);
+
+/* hit.c: the cost of one hit, each way of probing in turn. */
+int bench_hits(void);
+void bench_hits_old_probe(void);
+unsigned long bench_target(unsigned long x);
+int bench_empty_pre(struct kprobe *p, struct pt_regs *regs);
+
+/* attach.c: the cost of attaching and detaching many probes. */
+int bench_sites_add(unsigned long addr);
+int bench_sites_ready(void);
+int bench_attach(const char *kind);
+int bench_detach(void);
+int bench_attach_one(unsigned int existing);
+void bench_attach_exit(void);
+
+/* pool.S: probed in the middle. */
+void bench_mid_pool(void);
+
+#endif /* !__ASSEMBLY__ */
+
+#endif /* _KPROBE_BENCH_H */
