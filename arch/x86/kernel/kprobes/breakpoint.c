@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A hit on a breakpoint, and the pokes that make one.
+ *
+ * There is no state between the two traps of a displaced instruction that is
+ * followed by post-handlers: the first trap sends the task to the slot as it is,
+ * interrupts and preemption unchanged, and the second finds the site by its own
+ * address.  So the instruction may fault, sleep on the fault, be interrupted and
+ * go on elsewhere, and both kinds of handlers are called once for it.
+ */
+#include <linux/perf_event.h>
+#include <asm/text-patching.h>
+
+#include "../../../../kernel/kprobes/internal.h"
+#include "insn.h"
+
+/* Where the copy that ends in a trap has that trap. */
+unsigned long arch_site_resume_key(const struct probe_site *site)
+{
+	const struct site_insn *si = site->insn;
+
+	return si->slot ? (unsigned long)si->slot + SLOT_TRAP + si->len : 0;
+}
+NOKPROBE_SYMBOL(arch_site_resume_key);
+
+/* Have the displaced instruction's effect, and the post-handlers behind it. */
+static void run_displaced(struct probe_site *site, struct pt_regs *regs, bool post)
+{
+	const struct site_insn *si = site->insn;
+
+	if (si->emulate) {
+		regs->ip = site->addr + si->len;
+		if (si->emulate(si, regs)) {
+			if (post)
+				site_run_post(site, regs, ALL_LANES);
+			return;
+		}
+	}
+	regs->ip = (unsigned long)si->slot + (post ? SLOT_TRAP : 0);
+}
+NOKPROBE_SYMBOL(run_displaced);
+
+static void hit(struct probe_site *site, struct pt_regs *regs)
+{
+	bool post;
+
+	if (unlikely(kprobe_running())) {
+		site_count_missed(site, ALL_LANES);
+		run_displaced(site, regs, false);
+		return;
+	}
+	/* One look: the lane may fill or empty behind our back. */
+	post = READ_ONCE(site->probes[LANE_REDIRECT].first);
+	if (!site_run_pre(site, regs, ALL_LANES))
+		run_displaced(site, regs, post);
+}
+NOKPROBE_SYMBOL(hit);
+
+/* The trap behind a displaced instruction. */
+static void resume(struct probe_site *site, struct pt_regs *regs)
+{
+	regs->ip = site->addr + site->insn->len;
+	/* Its first trap came from within a handler: missed there, so here. */
+	if (likely(!kprobe_running()))
+		site_run_post(site, regs, ALL_LANES);
+}
+NOKPROBE_SYMBOL(resume);
+
+/**
+ * kprobe_int3_handler() - a breakpoint trap, in the kernel or not
+ * @regs: the registers; ip is past the breakpoint
+ *
+ * Context: any, as in an NMI; interrupts off.
+ * Return: 1 when the trap was ours and is dealt with, else 0.
+ */
+int kprobe_int3_handler(struct pt_regs *regs)
+{
+	unsigned long addr = regs->ip - INT3_INSN_SIZE;
+	struct probe_site *site;
+
+	if (user_mode(regs))
+		return 0;
+
+	site = site_find(addr);
+	if (site && site->insn) {
+		hit(site, regs);
+		return 1;
+	}
+	site = site_find_resume(addr);
+	if (site) {
+		resume(site, regs);
+		return 1;
+	}
+	/* Disarmed since this CPU fetched it: the instruction is back. */
+	if (*(u8 *)addr != INT3_INSN_OPCODE) {
+		regs->ip = addr;
+		return 1;
+	}
+	return 0;
+}
+NOKPROBE_SYMBOL(kprobe_int3_handler);
+
+/**
+ * kprobe_fault_handler() - an exception while a handler is running
+ * @regs:   the registers at the exception
+ * @trapnr: which
+ *
+ * There is nothing to repair: see the top of this file.  A fault in a slot finds
+ * its exception table entry through kprobe_slot_origin().
+ *
+ * Return: 0, to have the exception handled as any other.
+ */
+int kprobe_fault_handler(struct pt_regs *regs, int trapnr)
+{
+	return 0;
+}
+NOKPROBE_SYMBOL(kprobe_fault_handler);
+
+/* A byte is written at once: a CPU sees the breakpoint or the instruction. */
+static void poke(struct probe_site *site, u8 from, u8 to)
+{
+	void *addr = (void *)site->addr;
+
+	text_poke(addr, &to, INT3_INSN_SIZE);
+	perf_event_text_poke(addr, &from, INT3_INSN_SIZE, &to, INT3_INSN_SIZE);
+}
+
+void arch_breakpoints_set(struct list_head *sites)
+{
+	struct probe_site *site;
+	bool poked = false;
+
+	list_for_each_entry(site, sites, batch) {
+		/* Another lane has it armed already. */
+		if (site->armed)
+			continue;
+		poke(site, site->insn->bytes[0], INT3_INSN_OPCODE);
+		poked = true;
+	}
+	if (poked)
+		text_poke_sync();
+}
+
+void arch_breakpoints_clear(struct list_head *sites)
+{
+	struct probe_site *site;
+	bool poked = false;
+
+	list_for_each_entry(site, sites, batch) {
+		if (!site->armed || site->armed & ~site->change)
+			continue;
+		poke(site, INT3_INSN_OPCODE, site->insn->bytes[0]);
+		poked = true;
+	}
+	if (poked)
+		text_poke_sync();
+}

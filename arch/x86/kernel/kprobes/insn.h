@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A displaced instruction: its bytes, and how its effect is had.
+ */
+#ifndef _ARCH_X86_KERNEL_KPROBES_INSN_H
+#define _ARCH_X86_KERNEL_KPROBES_INSN_H
+
+#include <linux/types.h>
+#include <asm/insn.h>
+#include <asm/ptrace.h>
+
+struct insn_operand;
+struct site_insn;
+
+/**
+ * typedef emulate_t - have the effect of an instruction
+ * @insn: the instruction
+ * @regs: the registers before it, with ip already past it; changed
+ *
+ * Return: false when it cannot be had (memory that is not there): the slot must
+ * run the instruction, and will fault as it would have.
+ */
+typedef bool (*emulate_t)(const struct site_insn *insn, struct pt_regs *regs);
+
+/* No register: an operand without a base or an index. */
+#define OPERAND_NO_REG	0xff
+
+/**
+ * struct insn_operand - a register, or memory
+ * @base:	offset of a register in pt_regs
+ * @index:	likewise
+ * @shift:	how far the index is shifted
+ * @memory:	the operand is what is found at the computed address
+ * @gs:		the address is relative to this CPU's data
+ */
+struct insn_operand {
+	u8	base;
+	u8	index;
+	u8	shift;
+	bool	memory	: 1;
+	bool	gs	: 1;
+};
+
+/**
+ * struct site_insn - the displaced instruction of a probe site
+ * @emulate:	NULL: it runs from its slot
+ * @slot:	NULL: it always is emulated
+ * @disp:	relative target, displacement of @operand, or bytes that a return
+ *		takes off the stack
+ * @operand:	of push, pop and indirect branches
+ * @cond:	condition code of a jump; opcode of a loop
+ * @addr32:	a loop counts in ecx
+ * @len:	bytes in the text
+ * @bytes:	the bytes
+ *
+ * A slot holds the instruction twice: at its start followed by a jump back, and
+ * at SLOT_TRAP followed by a breakpoint, for sites with post-handlers.
+ */
+struct site_insn {
+	emulate_t		emulate;
+	void			*slot;
+	s32			disp;
+	struct insn_operand	operand;
+	u8			cond;
+	bool			addr32;
+	u8			len;
+	u8			bytes[MAX_INSN_SIZE];
+};
+
+#define SLOT_TRAP	32
+
+/* site_insn.cond of emulate_loop(): the opcodes */
+#define LOOP_NE		0xe0
+#define LOOP_E		0xe1
+#define LOOP_ANY	0xe2
+#define LOOP_JRCXZ	0xe3
+
+/* insn.c */
+int insn_classify(struct site_insn *si);
+
+/* emulate.c */
+bool emulate_nop(const struct site_insn *insn, struct pt_regs *regs);
+bool emulate_jmp(const struct site_insn *insn, struct pt_regs *regs);
+bool emulate_jcc(const struct site_insn *insn, struct pt_regs *regs);
+bool emulate_loop(const struct site_insn *insn, struct pt_regs *regs);
+bool emulate_call(const struct site_insn *insn, struct pt_regs *regs);
+bool emulate_ret(const struct site_insn *insn, struct pt_regs *regs);
+bool emulate_push(const struct site_insn *insn, struct pt_regs *regs);
+bool emulate_pop(const struct site_insn *insn, struct pt_regs *regs);
+bool emulate_jmp_to(const struct site_insn *insn, struct pt_regs *regs);
+bool emulate_call_to(const struct site_insn *insn, struct pt_regs *regs);
+
+#endif /* _ARCH_X86_KERNEL_KPROBES_INSN_H */

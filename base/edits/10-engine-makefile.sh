@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# The engine is one file with the API and a directory behind it.
+
+insert_after kernel/Makefile 'obj-$(CONFIG_KPROBES) += kprobes.o' <<'END'
+obj-$(CONFIG_KPROBES) += kprobes/
+END

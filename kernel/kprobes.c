@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Kernel probes: the calls that change them.
+ *
+ * Each takes a set of probes and is a transaction under kprobe_mutex: first all
+ * that can fail (addresses, sites, arming), undone together if anything does;
+ * then what cannot.  A probe joins its site's list only when the site is armed,
+ * so a handler is never run for a registration that then fails.
+ *
+ * kernel/kprobes/internal.h has the types and the lock order.
+ */
+#define pr_fmt(fmt) "kprobes: " fmt
+
+#include <linux/export.h>
+#include <linux/init.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <asm/sections.h>
+
+#include "kprobes/internal.h"
+
+/* Serialises every change to probes, sites and the blacklist. */
+DEFINE_MUTEX(kprobe_mutex);
+
+/* Flags that a caller may pass to a registration. */
+#define KPROBE_FLAGS_FROM_CALLER KPROBE_FLAG_DISABLED
+
+/**
+ * kprobe_is_registered() - is this structure a registered probe?
+ * @p: a probe, or memory that never was one
+ *
+ * Context: may sleep; kprobe_mutex not held.
+ * Return: true when it is.
+ */
+bool kprobe_is_registered(const struct kprobe *p)
+{
+	bool registered;
+
+	mutex_lock(&kprobe_mutex);
+	registered = probe_site_of(p);
+	mutex_unlock(&kprobe_mutex);
+	return registered;
+}
+
+static void unlink_set(struct list_head *set)
+{
+	struct kprobe *p, *next;
+
+	list_for_each_entry_safe(p, next, set, list)
+		list_del_init(&p->list);
+}
+
+/*
+ * Link @kps into @set.  Refuses what is registered already and what stands in
+ * the array twice; the memory of what is registered is left alone.
+ */
+static int link_new(struct kprobe **kps, int num, struct list_head *set)
+{
+	int i;
+
+	for (i = 0; i < num; i++) {
+		if (!kps[i])
+			return -EINVAL;
+		if (probe_site_of(kps[i])) {
+			pr_warn("%pS: registered already\n", kps[i]->addr);
+			return -EINVAL;
+		}
+	}
+	for (i = 0; i < num; i++)
+		INIT_LIST_HEAD(&kps[i]->list);
+	for (i = 0; i < num; i++) {
+		if (!list_empty(&kps[i]->list)) {
+			pr_warn("a probe stands twice in one set\n");
+			unlink_set(set);
+			return -EINVAL;
+		}
+		list_add_tail(&kps[i]->list, set);
+	}
+	return 0;
+}
+
+/**
+ * kprobes_check_new() - may this set be registered, as far as memory goes?
+ * @kps: the probes
+ * @num: how many
+ *
+ * Context: may sleep; kprobe_mutex not held.
+ * Return: 0; -EINVAL when one is NULL, registered, or in the set twice.
+ */
+int kprobes_check_new(struct kprobe **kps, int num)
+{
+	LIST_HEAD(set);
+	int err;
+
+	mutex_lock(&kprobe_mutex);
+	err = link_new(kps, num, &set);
+	unlink_set(&set);
+	mutex_unlock(&kprobe_mutex);
+	return err;
+}
+
+/* Find out where @p stands, and make its site. */
+static int place(struct kprobe *p, struct list_head *txn)
+{
+	struct probe_target to;
+	struct probe_site *site;
+	int err;
+
+	err = probe_resolve(p, &to);
+	if (err)
+		return err;
+	site = site_get(&to);
+	if (IS_ERR(site))
+		return PTR_ERR(site);
+
+	p->addr = (kprobe_opcode_t *)to.addr;
+	p->nmissed = 0;
+	p->flags &= KPROBE_FLAGS_FROM_CALLER;
+	p->flags |= site->method->flag;
+	if (to.on_entry)
+		p->flags |= KPROBE_FLAG_ON_FUNC_ENTRY;
+	arch_describe_insn(site, p);
+
+	if (!kprobe_disabled(p) && !kprobes_all_disarmed)
+		txn_change(txn, site, BIT(probe_lane(p)) & ~site->armed);
+	return 0;
+}
+
+/* Undo place() for @set: give back the sites that nobody has joined. */
+static void unplace(struct list_head *set)
+{
+	struct probe_site *site;
+	struct kprobe *p;
+
+	list_for_each_entry(p, set, list) {
+		site = site_find((unsigned long)p->addr);
+		if (site && site_empty(site))
+			site_put(site);
+		if (p->symbol_name)
+			p->addr = NULL;
+	}
+}
+
+static int place_all(struct list_head *set, struct list_head *txn)
+{
+	struct probe_site *site, *tmp;
+	struct kprobe *p, *next;
+	LIST_HEAD(placed);
+	int err = 0;
+
+	list_for_each_entry_safe(p, next, set, list) {
+		err = place(p, txn);
+		if (err)
+			break;
+		list_move_tail(&p->list, &placed);
+	}
+	if (err) {
+		list_for_each_entry_safe(site, tmp, txn, batch) {
+			site->change = 0;
+			list_del_init(&site->batch);
+		}
+		unplace(&placed);
+	}
+	list_splice(&placed, set);
+	return err;
+}
+
+static void join(struct kprobe *p)
+{
+	struct probe_site *site = site_find((unsigned long)p->addr);
+
+	INIT_HLIST_NODE(&p->hlist);
+	hlist_add_tail_rcu(&p->hlist, &site->probes[probe_lane(p)]);
+}
+
+static int register_set(struct list_head *set)
+{
+	struct kprobe *p;
+	LIST_HEAD(txn);
+	int err;
+
+	err = place_all(set, &txn);
+	if (err)
+		return err;
+	err = txn_arm(&txn);
+	if (err) {
+		unplace(set);
+		return err;
+	}
+	list_for_each_entry(p, set, list)
+		join(p);
+	return 0;
+}
+
+/**
+ * register_kprobes() - register a set of probes, all or none
+ * @kps: the probes
+ * @num: how many
+ *
+ * When this returns 0, every probe that is not KPROBE_FLAG_DISABLED is armed.
+ * After an error nothing is registered, and no handler was called.
+ *
+ * Context: may sleep.
+ * Return: 0 or, for the first probe that it is true of,
+ * -EINVAL: NULL, an empty set, a probe registered already or twice in the set,
+ * both or neither of addr and symbol_name, no kernel text, blacklisted, text
+ * reserved for jump labels or static calls, an instruction that cannot be
+ * displaced;
+ * -ENOENT: no such symbol, or module text that is going away;
+ * -EILSEQ: not an instruction boundary, or another debugger's breakpoint;
+ * -EBUSY: the function's entry is held by another user who redirects it;
+ * -ENODEV: ftrace is off or dead; -ENOMEM.
+ */
+int register_kprobes(struct kprobe **kps, int num)
+{
+	LIST_HEAD(set);
+	int err;
+
+	if (num <= 0 || !kps)
+		return -EINVAL;
+
+	mutex_lock(&kprobe_mutex);
+	err = link_new(kps, num, &set);
+	if (!err)
+		err = register_set(&set);
+	unlink_set(&set);
+	mutex_unlock(&kprobe_mutex);
+	return err;
+}
+EXPORT_SYMBOL_GPL(register_kprobes);
+
+/**
+ * register_kprobe() - register_kprobes() for one
+ * @p: the probe
+ *
+ * Context: may sleep.
+ * Return: as register_kprobes().
+ */
+int register_kprobe(struct kprobe *p)
+{
+	return register_kprobes(&p, 1);
+}
+EXPORT_SYMBOL_GPL(register_kprobe);
+
+/* Take registered probes out of their sites; collect both. */
+static void leave_all(struct kprobe **kps, int num, struct list_head *set,
+		      struct list_head *txn)
+{
+	struct probe_site *site;
+	int i;
+
+	for (i = 0; i < num; i++) {
+		if (!kps[i])
+			continue;
+		site = probe_site_of(kps[i]);
+		if (!site) {
+			/* So says the documentation. */
+			kps[i]->addr = NULL;
+			pr_warn("unregistering a probe that is not registered\n");
+			continue;
+		}
+		hlist_del_rcu(&kps[i]->hlist);
+		list_add_tail(&kps[i]->list, set);
+		txn_change(txn, site, 0);
+	}
+}
+
+/**
+ * unregister_kprobes() - remove a set of probes
+ * @kps: the probes
+ * @num: how many
+ *
+ * When this returns no handler of theirs runs and none will.  A probe that is
+ * not registered has its addr cleared; the others are removed all the same.
+ *
+ * Context: may sleep; waits for one RCU grace period, whatever @num is.
+ */
+void unregister_kprobes(struct kprobe **kps, int num)
+{
+	struct probe_site *site, *tmp;
+	struct kprobe *p;
+	LIST_HEAD(set);
+	LIST_HEAD(txn);
+
+	if (num <= 0 || !kps)
+		return;
+
+	mutex_lock(&kprobe_mutex);
+	leave_all(kps, num, &set, &txn);
+	list_for_each_entry(site, &txn, batch)
+		site->change = site->armed & ~site_wanted(site);
+	txn_disarm(&txn);
+	list_for_each_entry_safe(site, tmp, &txn, batch) {
+		list_del_init(&site->batch);
+		if (site_empty(site))
+			site_put(site);
+	}
+	mutex_unlock(&kprobe_mutex);
+
+	if (list_empty(&set))
+		return;
+	synchronize_rcu();
+	list_for_each_entry(p, &set, list)
+		INIT_HLIST_NODE(&p->hlist);
+	unlink_set(&set);
+}
+EXPORT_SYMBOL_GPL(unregister_kprobes);
+
+/**
+ * unregister_kprobe() - unregister_kprobes() for one
+ * @p: the probe
+ *
+ * Context: may sleep.
+ */
+void unregister_kprobe(struct kprobe *p)
+{
+	unregister_kprobes(&p, 1);
+}
+EXPORT_SYMBOL_GPL(unregister_kprobe);
+
+/* Every one registered, and with text to be hit in? */
+static int check_registered(struct kprobe **kps, int num, bool gone_ok)
+{
+	int i;
+
+	for (i = 0; i < num; i++) {
+		if (!kps[i] || !probe_site_of(kps[i]))
+			return -EINVAL;
+		if (kprobe_gone(kps[i]) && !gone_ok)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * enable_kprobes() - run the handlers of disabled probes again, all or none
+ * @kps: the probes
+ * @num: how many
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL when one is not registered or gone; -EBUSY, -ENODEV and
+ * -ENOMEM as register_kprobes().  After an error none has changed.
+ */
+int enable_kprobes(struct kprobe **kps, int num)
+{
+	struct probe_site *site;
+	LIST_HEAD(txn);
+	int i, err;
+
+	if (num <= 0 || !kps)
+		return -EINVAL;
+
+	mutex_lock(&kprobe_mutex);
+	err = check_registered(kps, num, false);
+	if (err)
+		goto out;
+	for (i = 0; i < num && !kprobes_all_disarmed; i++) {
+		site = site_find((unsigned long)kps[i]->addr);
+		txn_change(&txn, site, BIT(probe_lane(kps[i])) & ~site->armed);
+	}
+	err = txn_arm(&txn);
+	if (err)
+		goto out;
+	for (i = 0; i < num; i++)
+		kps[i]->flags &= ~KPROBE_FLAG_DISABLED;
+out:
+	mutex_unlock(&kprobe_mutex);
+	return err;
+}
+EXPORT_SYMBOL_GPL(enable_kprobes);
+
+/**
+ * enable_kprobe() - enable_kprobes() for one
+ * @kp: the probe
+ *
+ * Context: may sleep.
+ * Return: as enable_kprobes().
+ */
+int enable_kprobe(struct kprobe *kp)
+{
+	return enable_kprobes(&kp, 1);
+}
+EXPORT_SYMBOL_GPL(enable_kprobe);
+
+/**
+ * disable_kprobes() - stop running the handlers of a set of probes
+ * @kps: the probes
+ * @num: how many
+ *
+ * Handlers that run when this is called may still be running when it returns.
+ *
+ * Context: may sleep.
+ * Return: 0; -EINVAL when one is not registered: then none has changed.
+ */
+int disable_kprobes(struct kprobe **kps, int num)
+{
+	struct probe_site *site, *tmp;
+	LIST_HEAD(txn);
+	int i, err;
+
+	if (num <= 0 || !kps)
+		return -EINVAL;
+
+	mutex_lock(&kprobe_mutex);
+	err = check_registered(kps, num, true);
+	if (err)
+		goto out;
+	for (i = 0; i < num; i++) {
+		kps[i]->flags |= KPROBE_FLAG_DISABLED;
+		txn_change(&txn, probe_site_of(kps[i]), 0);
+	}
+	list_for_each_entry(site, &txn, batch)
+		site->change = site->armed & ~site_wanted(site);
+	txn_disarm(&txn);
+	list_for_each_entry_safe(site, tmp, &txn, batch)
+		list_del_init(&site->batch);
+out:
+	mutex_unlock(&kprobe_mutex);
+	return err;
+}
+EXPORT_SYMBOL_GPL(disable_kprobes);
+
+/**
+ * disable_kprobe() - disable_kprobes() for one
+ * @kp: the probe
+ *
+ * Context: may sleep.
+ * Return: as disable_kprobes().
+ */
+int disable_kprobe(struct kprobe *kp)
+{
+	return disable_kprobes(&kp, 1);
+}
+EXPORT_SYMBOL_GPL(disable_kprobe);
+
+/**
+ * get_kprobe() - a probe at an address
+ * @addr: where
+ *
+ * Context: preemption off.
+ * Return: the first of the probes there, or NULL.
+ */
+struct kprobe *get_kprobe(void *addr)
+{
+	struct probe_site *site = site_find((unsigned long)addr);
+	struct hlist_node *first;
+	int lane;
+
+	if (!site)
+		return NULL;
+	for_each_lane(lane) {
+		first = READ_ONCE(site->probes[lane].first);
+		if (first)
+			return hlist_entry(first, struct kprobe, hlist);
+	}
+	return NULL;
+}
+NOKPROBE_SYMBOL(get_kprobe);
+
+/**
+ * dump_kprobe() - print what a probe is, before something goes wrong for good
+ * @kp: the probe
+ *
+ * Context: any.
+ */
+void dump_kprobe(struct kprobe *kp)
+{
+	pr_err("probe at %pS (%s+%#x), flags %#x\n", kp->addr,
+	       kp->symbol_name ?: "address", kp->offset, kp->flags);
+}
+NOKPROBE_SYMBOL(dump_kprobe);

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Method: breakpoint.  The first byte of the instruction becomes a trap; the
+ * displaced instruction is emulated, or runs from a slot.
+ *
+ * A set of sites is one round of pokes with one synchronisation of the CPUs.  A
+ * task can be preempted in a slot, so a slot is freed a tasks-RCU grace period
+ * after its last use, from a worker: who unregisters does not wait for that.
+ */
+#include <linux/jump_label.h>
+#include <linux/llist.h>
+#include <linux/memory.h>
+#include <linux/slab.h>
+#include <linux/static_call.h>
+#include <linux/workqueue.h>
+
+#include "internal.h"
+
+/* Text that others poke on their own may not be displaced. */
+static int check_reserved(unsigned long addr)
+{
+	void *text = (void *)addr;
+
+	if (jump_label_text_reserved(text, text) ||
+	    static_call_text_reserved(text, text))
+		return -EINVAL;
+	return 0;
+}
+
+static int breakpoint_prepare(struct probe_site *site)
+{
+	int err;
+
+	lockdep_assert_held(&kprobe_mutex);
+
+	cpus_read_lock();
+	jump_label_lock();
+	mutex_lock(&text_mutex);
+	err = check_reserved(site->addr);
+	if (!err)
+		err = arch_site_decode(site);
+	mutex_unlock(&text_mutex);
+	jump_label_unlock();
+	cpus_read_unlock();
+	if (err)
+		return err;
+
+	err = arch_site_displace(site);
+	if (err)
+		goto free;
+	if (arch_site_resume_key(site)) {
+		err = site_index_add_resume(site);
+		if (err)
+			goto free;
+	}
+	return 0;
+free:
+	arch_site_free(site);
+	return err;
+}
+
+static int breakpoint_arm(struct list_head *sites)
+{
+	lockdep_assert_held(&kprobe_mutex);
+
+	/* A lane more at an armed site changes nothing in the text. */
+	mutex_lock(&text_mutex);
+	arch_breakpoints_set(sites);
+	mutex_unlock(&text_mutex);
+	return 0;
+}
+
+static void breakpoint_disarm(struct list_head *sites)
+{
+	lockdep_assert_held(&kprobe_mutex);
+
+	mutex_lock(&text_mutex);
+	arch_breakpoints_clear(sites);
+	mutex_unlock(&text_mutex);
+}
+
+/* Sites whose slot no task is in any more, on their way to release_work. */
+static LLIST_HEAD(released);
+
+/* The idle task's stay in a slot is not seen by tasks-RCU, but by this. */
+static void wait_for_idle_tasks(void)
+{
+#ifdef CONFIG_TASKS_RUDE_RCU
+	synchronize_rcu_tasks_rude();
+#else
+	synchronize_rcu();
+#endif
+}
+
+static void release_sites(struct work_struct *work)
+{
+	struct llist_node *list = llist_del_all(&released);
+	struct probe_site *site, *next;
+
+	wait_for_idle_tasks();
+
+	mutex_lock(&kprobe_mutex);
+	llist_for_each_entry_safe(site, next, list, released) {
+		site_index_del_resume(site);
+		arch_site_free(site);
+		kfree_rcu(site, rcu);
+	}
+	mutex_unlock(&kprobe_mutex);
+}
+
+static DECLARE_WORK(release_work, release_sites);
+
+static void slot_is_left(struct rcu_head *rcu)
+{
+	struct probe_site *site = container_of(rcu, struct probe_site, rcu);
+
+	llist_add(&site->released, &released);
+	schedule_work(&release_work);
+}
+
+static void emulated_is_left(struct rcu_head *rcu)
+{
+	struct probe_site *site = container_of(rcu, struct probe_site, rcu);
+
+	arch_site_free(site);
+	kfree(site);
+}
+
+static void breakpoint_release(struct probe_site *site)
+{
+	if (arch_site_resume_key(site))
+		call_rcu_tasks(&site->rcu, slot_is_left);
+	else
+		call_rcu(&site->rcu, emulated_is_left);
+}
+
+const struct arm_method arm_breakpoint = {
+	.name		= "breakpoint",
+	.prepare	= breakpoint_prepare,
+	.arm		= breakpoint_arm,
+	.disarm		= breakpoint_disarm,
+	.release	= breakpoint_release,
+};

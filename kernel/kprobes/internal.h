@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The engine's own types and its locking rules, on one page.
+ *
+ * A probe (struct kprobe) belongs to its caller; a site (struct probe_site) is
+ * an address with at least one probe, and belongs to the engine.  The site
+ * knows the method that arms it.  Whoever changes probes works on a set, under
+ * kprobe_mutex: resolve all, prepare all, arm all -- or undo all.
+ *
+ * Locks, outermost first; each may be taken inside those above it:
+ *
+ *   event_mutex		trace events call us with it held
+ *   kprobe_mutex		every change to probes, sites, index, blacklist
+ *   cpus_read_lock()		required by jump_label_lock()
+ *   jump_label_lock()		no jump label moves while we look at text
+ *   text_mutex			no text changes while we look at or poke it
+ *
+ * Beside these, slot_mutex guards the pages of slots: taken inside kprobe_mutex,
+ * outside text_mutex, never with the locks between them.
+ *
+ * ftrace is called with kprobe_mutex held and text_mutex not held: it takes its
+ * own ftrace_lock, and text_mutex inside.
+ *
+ * A hit takes no lock.  It runs with preemption off, finds the site through the
+ * index and walks the site's lists under RCU; whatever it may look at is freed
+ * an RCU grace period after it was unlinked, and a slot a tasks-RCU grace
+ * period after, since a task can be preempted inside one.
+ */
+#ifndef _KERNEL_KPROBES_INTERNAL_H
+#define _KERNEL_KPROBES_INTERNAL_H
+
+#include <linux/kprobes.h>
+#include <linux/list.h>
+#include <linux/llist.h>
+#include <linux/lockdep.h>
+#include <linux/rculist.h>
+#include <linux/rcupdate.h>
+#include <linux/types.h>
+
+struct module;
+struct seq_file;
+struct site_insn;
+
+/*
+ * Probes that may redirect regs->ip (those with a post_handler) are kept apart
+ * from the others, for two reasons: under ftrace they need an ops of their own
+ * with IPMODIFY, which a livepatch or another redirecting user excludes; under
+ * a breakpoint they need a second trap behind the displaced instruction.  A
+ * probe stays in its lane as long as it is registered.
+ */
+enum probe_lane {
+	LANE_OBSERVE,
+	LANE_REDIRECT,
+	NR_LANES
+};
+
+#define for_each_lane(lane) for ((lane) = 0; (lane) < NR_LANES; (lane)++)
+
+/**
+ * struct probe_site - an address with probes
+ * @addr:	where; the key of the index
+ * @method:	how hits get here
+ * @probes:	the probes, by lane; read under RCU, changed under kprobe_mutex
+ * @insn:	the displaced instruction, NULL under ftrace; set before the site
+ *		enters the index and constant from then on
+ * @node:	in all_sites; kprobe_mutex
+ * @batch:	in the transaction that is running; kprobe_mutex
+ * @armed:	lanes (bit mask) whose hits get here; kprobe_mutex
+ * @change:	lanes that the running transaction arms or disarms; kprobe_mutex
+ * @gone:	the text was freed, the site is out of the index; kprobe_mutex
+ * @rcu:	for the release
+ * @released:	for the release of a slot, in place of @batch
+ */
+struct probe_site {
+	unsigned long		addr;
+	const struct arm_method	*method;
+	struct hlist_head	probes[NR_LANES];
+	struct site_insn	*insn;
+	struct list_head	node;
+	union {
+		struct list_head	batch;
+		struct llist_node	released;
+	};
+	u8			armed;
+	u8			change;
+	bool			gone;
+	struct rcu_head		rcu;
+};
+
+/**
+ * struct arm_method - a way to make a hit on an address reach its site
+ * @name:	for the log and the list
+ * @flag:	KPROBE_FLAG_* that probes under this method carry, or 0
+ * @prepare:	learn what the text at the site needs; may sleep.  Returns 0,
+ *		-EILSEQ (not an instruction boundary), -EINVAL (reserved text or
+ *		an instruction that cannot be displaced), -ENOMEM
+ * @arm:	arm site->change of every site in the list, or none.  Returns 0,
+ *		-EBUSY (another user holds the place), -ENODEV, -ENOMEM
+ * @disarm:	disarm site->change of every site in the list; cannot fail
+ * @release:	free what @prepare made and the site itself, once no CPU and no
+ *		task can be in it; returns at once
+ *
+ * All are called under kprobe_mutex.
+ */
+struct arm_method {
+	const char	*name;
+	u32		flag;
+	int (*prepare)(struct probe_site *site);
+	int (*arm)(struct list_head *sites);
+	void (*disarm)(struct list_head *sites);
+	void (*release)(struct probe_site *site);
+};
+
+extern const struct arm_method arm_breakpoint;
+#ifdef CONFIG_KPROBES_ON_FTRACE
+extern const struct arm_method arm_ftrace;
+#endif
+
+/* kprobes.c */
+extern struct mutex kprobe_mutex;
+bool kprobe_is_registered(const struct kprobe *p);
+int kprobes_check_new(struct kprobe **kps, int num);
+
+/* Written under kprobe_mutex through debugfs "enabled". */
+extern bool kprobes_all_disarmed;
+
+static inline enum probe_lane probe_lane(const struct kprobe *p)
+{
+	return p->post_handler ? LANE_REDIRECT : LANE_OBSERVE;
+}
+
+static inline bool site_empty(const struct probe_site *site)
+{
+	return hlist_empty(&site->probes[LANE_OBSERVE]) &&
+	       hlist_empty(&site->probes[LANE_REDIRECT]);
+}
+
+/* address.c: what may be probed, and why not */
+struct probe_target {
+	unsigned long	addr;
+	bool		on_entry;	/* first instruction of a function */
+	bool		fentry;		/* an fentry nop: ftrace's to change */
+};
+
+int probe_resolve(const struct kprobe *p, struct probe_target *to);
+
+/* blacklist.c */
+int __init blacklist_init(void);
+int blacklist_add_module(struct module *mod);
+void blacklist_remove_module(struct module *mod);
+extern const struct seq_operations blacklist_seq_ops;
+
+/* index.c: address -> site */
+struct probe_site *site_find(unsigned long addr);
+struct probe_site *site_find_resume(unsigned long addr);
+int site_index_add(struct probe_site *site);
+void site_index_del(struct probe_site *site);
+int site_index_add_resume(struct probe_site *site);
+void site_index_del_resume(struct probe_site *site);
+
+/* site.c: the life of a site */
+extern struct list_head all_sites;
+extern struct list_head gone_sites;
+struct probe_site *site_get(const struct probe_target *at);
+struct probe_site *probe_site_of(const struct kprobe *p);
+void site_put(struct probe_site *site);
+void site_kill(struct probe_site *site);
+
+/* hit.c: what happens when a site is reached */
+bool site_run_pre(struct probe_site *site, struct pt_regs *regs, unsigned int lanes);
+void site_run_post(struct probe_site *site, struct pt_regs *regs, unsigned int lanes);
+void site_count_missed(struct probe_site *site, unsigned int lanes);
+
+#define ALL_LANES	(BIT(LANE_OBSERVE) | BIT(LANE_REDIRECT))
+
+/* arm.c: transactions */
+unsigned int site_wanted(const struct probe_site *site);
+void txn_change(struct list_head *txn, struct probe_site *site, unsigned int lanes);
+int txn_arm(struct list_head *txn);
+void txn_disarm(struct list_head *txn);
+int sites_set_armed(bool armed);
+void sites_kill_range(unsigned long start, unsigned long size);
+
+/* slots.c: executable memory for displaced instructions */
+#define INSN_SLOT_SIZE	64
+
+void *insn_slot_alloc(unsigned long origin);
+void insn_slot_free(void *slot);
+
+/* kretprobe.c */
+bool probe_is_kretprobe(const struct kprobe *p);
+
+/*
+ * The architecture's half, arch/x86/kernel/kprobes/.
+ *
+ * arch_skip_entry_prologue(): the first address of a function that a probe on
+ *	its entry may stand at.
+ * arch_site_decode(): look at the text around a site and fill in site->insn;
+ *	text_mutex held.  Returns 0, -EILSEQ, -EINVAL or -ENOMEM.
+ * arch_site_displace(): make the slot, if one is needed; may sleep.  Returns 0,
+ *	-EINVAL or -ENOMEM; then, too, arch_site_free() is called.
+ * arch_site_resume_key(): address of the trap behind the displaced instruction,
+ *	0 when it has no slot; any context.
+ * arch_site_free(): undo arch_site_decode() and arch_site_displace(); may sleep
+ *	only when there is a slot.
+ * arch_breakpoints_set(), arch_breakpoints_clear(): poke the sites of a
+ *	transaction whose text is to change; text_mutex held.
+ * arch_describe_insn(): what struct kprobe tells its owner of the instruction.
+ * arch_slot_fill(): fill slot memory with breakpoints; may sleep.
+ */
+extern struct kretprobe_blackpoint kretprobe_blacklist[];
+bool arch_within_kprobe_blacklist(unsigned long addr);
+int __init arch_populate_kprobe_blacklist(void);
+unsigned long arch_skip_entry_prologue(unsigned long func);
+int arch_site_decode(struct probe_site *site);
+int arch_site_displace(struct probe_site *site);
+unsigned long arch_site_resume_key(const struct probe_site *site);
+void arch_site_free(struct probe_site *site);
+void arch_breakpoints_set(struct list_head *sites);
+void arch_breakpoints_clear(struct list_head *sites);
+void arch_describe_insn(const struct probe_site *site, struct kprobe *p);
+void arch_slot_fill(void *slot, size_t size);
+
+#endif /* _KERNEL_KPROBES_INTERNAL_H */

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Return probes: a probe at a function's entry that asks the return hook for an
+ * instance, and a handler that the hook calls when the function has returned.
+ *
+ * A set of return probes is a set of entry probes: registering one is registering
+ * the other, in the same transaction.
+ */
+#include <linux/atomic.h>
+#include <linux/cpumask.h>
+#include <linux/err.h>
+#include <linux/export.h>
+#include <linux/rethook.h>
+
+#include "internal.h"
+
+/* So that an array of return probes is an array of entry probes. */
+static_assert(offsetof(struct kretprobe, kp) == 0);
+
+/* With no other wish: enough for every CPU to be in the function twice. */
+#define DEFAULT_MAXACTIVE max_t(int, 10, 2 * num_possible_cpus())
+
+/* Entry: hook this call's return, unless the entry_handler declines. */
+static int kretprobe_entry(struct kprobe *p, struct pt_regs *regs)
+{
+	struct kretprobe *rp = container_of(p, struct kretprobe, kp);
+	struct rethook_node *node = rethook_try_get(rp->rh);
+	struct kretprobe_instance *ri;
+
+	if (!node) {
+		/* A hook that was stopped is not short of instances. */
+		if (rcu_access_pointer(rp->rh->handler))
+			raw_atomic_inc((atomic_t *)&rp->nmissed);
+		return 0;
+	}
+
+	ri = container_of(node, struct kretprobe_instance, node);
+	if (rp->entry_handler && rp->entry_handler(ri, regs))
+		rethook_recycle(node);
+	else
+		rethook_hook(node, regs, kprobe_ftrace(p));
+	return 0;
+}
+NOKPROBE_SYMBOL(kretprobe_entry);
+
+/* Return: with the promises made to every handler. */
+static void kretprobe_return(struct rethook_node *node, void *data,
+			     unsigned long ret_addr, struct pt_regs *regs)
+{
+	struct kretprobe *rp = data;
+	struct kprobe *outer;
+
+	/* Unregistered with this call in flight. */
+	if (!rp || !rp->handler)
+		return;
+
+	outer = kprobe_running();
+	__this_cpu_write(current_kprobe, &rp->kp);
+	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_ACTIVE;
+	rp->handler(container_of(node, struct kretprobe_instance, node), regs);
+	__this_cpu_write(current_kprobe, outer);
+}
+NOKPROBE_SYMBOL(kretprobe_return);
+
+/**
+ * probe_is_kretprobe() - is a probe the entry of a return probe?
+ * @p: a registered probe
+ *
+ * Return: true when it is.
+ */
+bool probe_is_kretprobe(const struct kprobe *p)
+{
+	return p->pre_handler == kretprobe_entry;
+}
+
+static bool return_is_sacred(const struct kretprobe *rp)
+{
+	const struct kretprobe_blackpoint *black = kretprobe_blacklist;
+	const void *addr = rp->kp.addr;
+
+	if (!addr)
+		addr = kprobe_lookup_name(rp->kp.symbol_name, 0);
+	for (; black->name; black++)
+		if (addr && addr == kprobe_lookup_name(black->name, 0))
+			return true;
+	return false;
+}
+
+static int kretprobe_check(const struct kretprobe *rp)
+{
+	int err;
+
+	if (!rp)
+		return -EINVAL;
+	if (rp->data_size > KRETPROBE_MAX_DATA_SIZE)
+		return -E2BIG;
+	err = kprobe_on_func_entry(rp->kp.addr, rp->kp.symbol_name, rp->kp.offset);
+	if (err)
+		return err;
+	return return_is_sacred(rp) ? -EINVAL : 0;
+}
+
+static int kretprobe_prepare(struct kretprobe *rp)
+{
+	struct rethook *rh;
+
+	if (rp->maxactive <= 0)
+		rp->maxactive = DEFAULT_MAXACTIVE;
+
+	rh = rethook_alloc(rp, kretprobe_return,
+			   sizeof(struct kretprobe_instance) + rp->data_size,
+			   rp->maxactive);
+	if (IS_ERR(rh))
+		return PTR_ERR(rh);
+
+	rp->rh = rh;
+	rp->nmissed = 0;
+	rp->kp.pre_handler = kretprobe_entry;
+	rp->kp.post_handler = NULL;
+	return 0;
+}
+
+static void kretprobes_release(struct kretprobe **rps, int num)
+{
+	int i;
+
+	for (i = 0; i < num; i++) {
+		/* The pool itself goes when the last call in flight is back. */
+		rethook_free(rps[i]->rh);
+		rps[i]->rh = NULL;
+	}
+}
+
+/**
+ * register_kretprobes() - probe the returns of a set of functions, all or none
+ * @rps: the return probes; each names its function in kp and has a handler
+ * @num: how many
+ *
+ * Context: may sleep.
+ * Return: 0 or, for the set: -EINVAL: not a function's entry, a function whose
+ * return address is not to be touched, or as register_kprobes(); -E2BIG: a
+ * data_size over KRETPROBE_MAX_DATA_SIZE; otherwise as register_kprobes().
+ */
+int register_kretprobes(struct kretprobe **rps, int num)
+{
+	int i, err;
+
+	if (num <= 0 || !rps)
+		return -EINVAL;
+
+	/* Before anything is touched: an error leaves registered ones alone. */
+	for (i = 0; i < num; i++) {
+		err = kretprobe_check(rps[i]);
+		if (err)
+			return err;
+	}
+	err = kprobes_check_new((struct kprobe **)rps, num);
+	if (err)
+		return err;
+
+	for (i = 0; i < num && !err; i++)
+		err = kretprobe_prepare(rps[i]);
+	if (err) {
+		kretprobes_release(rps, i - 1);
+		return err;
+	}
+
+	err = register_kprobes((struct kprobe **)rps, num);
+	if (err)
+		kretprobes_release(rps, num);
+	return err;
+}
+EXPORT_SYMBOL_GPL(register_kretprobes);
+
+/**
+ * register_kretprobe() - register_kretprobes() for one
+ * @rp: the return probe
+ *
+ * Context: may sleep.
+ * Return: as register_kretprobes().
+ */
+int register_kretprobe(struct kretprobe *rp)
+{
+	return register_kretprobes(&rp, 1);
+}
+EXPORT_SYMBOL_GPL(register_kretprobe);
+
+/**
+ * unregister_kretprobes() - remove a set of return probes
+ * @rps: the return probes
+ * @num: how many
+ *
+ * When this returns no handler runs and none will: calls in flight return to
+ * their callers untouched.
+ *
+ * Context: may sleep.
+ */
+void unregister_kretprobes(struct kretprobe **rps, int num)
+{
+	int i;
+
+	if (num <= 0 || !rps)
+		return;
+
+	/* First the hooks, so that one grace period covers entries and returns. */
+	for (i = 0; i < num; i++)
+		if (rps[i] && kprobe_is_registered(&rps[i]->kp))
+			rethook_stop(rps[i]->rh);
+
+	unregister_kprobes((struct kprobe **)rps, num);
+
+	for (i = 0; i < num; i++) {
+		/* A cleared address: it never was registered. */
+		if (!rps[i] || !rps[i]->kp.addr || !rps[i]->rh)
+			continue;
+		rethook_free(rps[i]->rh);
+		rps[i]->rh = NULL;
+	}
+}
+EXPORT_SYMBOL_GPL(unregister_kretprobes);
+
+/**
+ * unregister_kretprobe() - unregister_kretprobes() for one
+ * @rp: the return probe
+ *
+ * Context: may sleep.
+ */
+void unregister_kretprobe(struct kretprobe *rp)
+{
+	unregister_kretprobes(&rp, 1);
+}
+EXPORT_SYMBOL_GPL(unregister_kretprobe);

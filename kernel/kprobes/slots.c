@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Executable slots: where displaced instructions run.
+ *
+ * Pages of 64-byte slots, never writable while executable.  A free slot is full
+ * of breakpoints, so that a stray jump into one is caught.  Every slot knows the
+ * address of the instruction that it stands for: a fault in a slot is looked up
+ * in the exception tables under that address, and an unwinder can name it.
+ */
+#include <linux/bitmap.h>
+#include <linux/execmem.h>
+#include <linux/perf_event.h>
+#include <linux/slab.h>
+
+#include "internal.h"
+
+#define SLOTS_PER_PAGE	(PAGE_SIZE / INSN_SLOT_SIZE)
+#define SLOT_PAGE_SYM	"kprobe_insn_page"
+
+/**
+ * struct slot_page - one page of slots
+ * @node:	in slot_pages; read under RCU, changed under slot_mutex
+ * @text:	the executable page
+ * @used:	slots in use; slot_mutex
+ * @rcu:	for the release
+ * @origin:	the address that each slot in use stands for; set before the
+ *		slot is used
+ */
+struct slot_page {
+	struct list_head	node;
+	void			*text;
+	DECLARE_BITMAP(used, SLOTS_PER_PAGE);
+	struct rcu_head		rcu;
+	unsigned long		origin[SLOTS_PER_PAGE];
+};
+
+static LIST_HEAD(slot_pages);
+static DEFINE_MUTEX(slot_mutex);
+
+static struct slot_page *slot_page_alloc(void)
+{
+	struct slot_page *page = kzalloc(sizeof(*page), GFP_KERNEL);
+
+	if (!page)
+		return NULL;
+	page->text = execmem_alloc(EXECMEM_KPROBES, PAGE_SIZE);
+	if (!page->text) {
+		kfree(page);
+		return NULL;
+	}
+	arch_slot_fill(page->text, PAGE_SIZE);
+	list_add_tail_rcu(&page->node, &slot_pages);
+	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, (unsigned long)page->text,
+			   PAGE_SIZE, false, SLOT_PAGE_SYM);
+	return page;
+}
+
+static void slot_page_free(struct slot_page *page)
+{
+	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, (unsigned long)page->text,
+			   PAGE_SIZE, true, SLOT_PAGE_SYM);
+	list_del_rcu(&page->node);
+	execmem_free(page->text);
+	kfree_rcu(page, rcu);
+}
+
+static struct slot_page *slot_page_of(unsigned long addr)
+{
+	struct slot_page *page;
+
+	list_for_each_entry_rcu(page, &slot_pages, node, lockdep_is_held(&slot_mutex))
+		if (addr - (unsigned long)page->text < PAGE_SIZE)
+			return page;
+	return NULL;
+}
+
+static unsigned int slot_number(const struct slot_page *page, unsigned long addr)
+{
+	return (addr - (unsigned long)page->text) / INSN_SLOT_SIZE;
+}
+
+/**
+ * insn_slot_alloc() - a free slot of INSN_SLOT_SIZE bytes
+ * @origin: address of the instruction that will run there
+ *
+ * Context: may sleep.
+ * Return: the slot, full of breakpoints, or NULL when memory is short.
+ */
+void *insn_slot_alloc(unsigned long origin)
+{
+	struct slot_page *page;
+	void *slot = NULL;
+	unsigned int i;
+
+	mutex_lock(&slot_mutex);
+	list_for_each_entry(page, &slot_pages, node)
+		if (!bitmap_full(page->used, SLOTS_PER_PAGE))
+			goto found;
+	page = slot_page_alloc();
+	if (!page)
+		goto out;
+found:
+	i = find_first_zero_bit(page->used, SLOTS_PER_PAGE);
+	__set_bit(i, page->used);
+	WRITE_ONCE(page->origin[i], origin);
+	slot = page->text + i * INSN_SLOT_SIZE;
+out:
+	mutex_unlock(&slot_mutex);
+	return slot;
+}
+
+/**
+ * insn_slot_free() - give a slot back
+ * @slot: from insn_slot_alloc(); no task can be in it any more
+ *
+ * Context: may sleep.
+ */
+void insn_slot_free(void *slot)
+{
+	struct slot_page *page;
+	unsigned int i;
+
+	mutex_lock(&slot_mutex);
+	page = slot_page_of((unsigned long)slot);
+	if (WARN_ON_ONCE(!page))
+		goto out;
+	i = slot_number(page, (unsigned long)slot);
+	arch_slot_fill(slot, INSN_SLOT_SIZE);
+	__clear_bit(i, page->used);
+	if (bitmap_empty(page->used, SLOTS_PER_PAGE))
+		slot_page_free(page);
+out:
+	mutex_unlock(&slot_mutex);
+}
+
+/**
+ * is_kprobe_insn_slot() - is there a slot page at an address?
+ * @addr: where
+ *
+ * Context: any in which RCU is watching.
+ * Return: true when @addr is in a page of slots.
+ */
+bool is_kprobe_insn_slot(unsigned long addr)
+{
+	bool found;
+
+	rcu_read_lock();
+	found = slot_page_of(addr);
+	rcu_read_unlock();
+	return found;
+}
+
+/**
+ * kprobe_slot_origin() - the text address that an instruction pointer stands for
+ * @addr: an instruction pointer, in a slot or not
+ *
+ * Context: any in which RCU is watching.
+ * Return: for an address in a slot, that of the displaced instruction; else
+ * @addr itself.
+ */
+unsigned long kprobe_slot_origin(unsigned long addr)
+{
+	unsigned long origin = 0;
+	struct slot_page *page;
+
+	if (list_empty(&slot_pages))
+		return addr;
+
+	rcu_read_lock();
+	page = slot_page_of(addr);
+	if (page)
+		origin = READ_ONCE(page->origin[slot_number(page, addr)]);
+	rcu_read_unlock();
+	return origin ?: addr;
+}
+
+/**
+ * kprobe_get_kallsym() - the slot pages as symbols, for /proc/kallsyms
+ * @symnum: which, counted from zero
+ * @value:  where to put its address
+ * @type:   where to put its type letter
+ * @sym:    where to put its name, KSYM_NAME_LEN bytes
+ *
+ * Context: any in which RCU is watching.
+ * Return: 0, or -ERANGE when there are not that many.
+ */
+int kprobe_get_kallsym(unsigned int symnum, unsigned long *value, char *type, char *sym)
+{
+	struct slot_page *page;
+	int err = -ERANGE;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(page, &slot_pages, node) {
+		if (symnum--)
+			continue;
+		strscpy(sym, SLOT_PAGE_SYM, KSYM_NAME_LEN);
+		*type = 't';
+		*value = (unsigned long)page->text;
+		err = 0;
+		break;
+	}
+	rcu_read_unlock();
+	return err;
+}
