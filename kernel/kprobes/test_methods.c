@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * KUnit: a handler cannot tell the method that brought it the hit.
+ *
+ * The idea: the same empty function is called with known registers, once with
+ * an fentry nop to probe (the ftrace method), once with a nop of the same size
+ * that is no fentry (the breakpoint method).  One set of expectations covers
+ * every field of pt_regs and all else that a handler can look at.
+ */
+#include <kunit/test.h>
+#include <linux/kprobes.h>
+#include <linux/string.h>
+#include <asm/processor-flags.h>
+#include <asm/segment.h>
+
+#include "test_x86.h"
+
+#define NOP_SIZE	5
+#define CALLS		3
+
+static noinline void fentry_target(void)
+{
+	barrier();
+}
+
+/* A nop to probe, and the method that it leads to. */
+struct target {
+	const char	*name;
+	void		(*fn)(void);
+	const u32	*at;		/* NULL: the entry, wherever its nop is */
+	bool		ftrace;
+};
+
+static const struct target targets[] = {
+	{ "fentry", fentry_target, NULL, IS_ENABLED(CONFIG_KPROBES_ON_FTRACE) },
+	{ "first", kprobes_test_nop_first, &kprobes_test_nop_first_at, false },
+	{ "middle", kprobes_test_nop_middle, &kprobes_test_nop_middle_at,
+	  false },
+};
+
+static void describe(const struct target *t, char *desc)
+{
+	strscpy(desc, t->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(target, targets, describe);
+
+/* What one handler saw. */
+struct sight {
+	unsigned int	hits;
+	struct pt_regs	regs;
+	struct kprobe	*running;
+	unsigned long	status;
+};
+
+static struct sight pre_sight, post_sight;
+
+static void look(struct sight *s, struct pt_regs *regs)
+{
+	s->hits++;
+	s->regs = *regs;
+	s->running = kprobe_running();
+	s->status = get_kprobe_ctlblk()->kprobe_status;
+}
+
+static int look_pre(struct kprobe *p, struct pt_regs *regs)
+{
+	look(&pre_sight, regs);
+	return 0;
+}
+
+static void look_post(struct kprobe *p, struct pt_regs *regs,
+		      unsigned long flags)
+{
+	look(&post_sight, regs);
+}
+
+static void set_up_probe(struct kprobe *p, const struct target *t)
+{
+	memset(&pre_sight, 0, sizeof(pre_sight));
+	memset(&post_sight, 0, sizeof(post_sight));
+	memset(p, 0, sizeof(*p));
+	p->addr = (void *)t->fn + (t->at ? *t->at : 0);
+	p->pre_handler = look_pre;
+}
+
+/* A value for each register that no other has. */
+static void set_up_regs(struct test_regs *r)
+{
+	u64 *reg = (u64 *)r;
+	int i;
+
+	for (i = 0; i < TR_FLAGS / 8; i++)
+		reg[i] = 0x0101010101010101ULL * (i + 1);
+	r->flags = X86_EFLAGS_FIXED | X86_EFLAGS_IF | X86_EFLAGS_CF |
+		   X86_EFLAGS_SF;
+}
+
+static void expect_regs(struct kunit *test, const struct pt_regs *seen,
+			const struct test_regs *r, unsigned long ip)
+{
+	KUNIT_EXPECT_EQ(test, seen->ip, ip);
+	KUNIT_EXPECT_EQ(test, seen->sp, r->sp);
+	KUNIT_EXPECT_EQ(test, seen->orig_ax, -1UL);
+	KUNIT_EXPECT_EQ(test, seen->cs, __KERNEL_CS);
+	KUNIT_EXPECT_EQ(test, seen->ss, __KERNEL_DS);
+	KUNIT_EXPECT_EQ(test, seen->flags, r->flags);
+	KUNIT_EXPECT_EQ(test, seen->ax, r->ax);
+	KUNIT_EXPECT_EQ(test, seen->bx, r->bx);
+	KUNIT_EXPECT_EQ(test, seen->cx, r->cx);
+	KUNIT_EXPECT_EQ(test, seen->dx, r->dx);
+	KUNIT_EXPECT_EQ(test, seen->si, r->si);
+	KUNIT_EXPECT_EQ(test, seen->di, r->di);
+	KUNIT_EXPECT_EQ(test, seen->bp, r->bp);
+	KUNIT_EXPECT_EQ(test, seen->r8, r->r8);
+	KUNIT_EXPECT_EQ(test, seen->r9, r->r9);
+	KUNIT_EXPECT_EQ(test, seen->r10, r->r10);
+	KUNIT_EXPECT_EQ(test, seen->r11, r->r11);
+	KUNIT_EXPECT_EQ(test, seen->r12, r->r12);
+	KUNIT_EXPECT_EQ(test, seen->r13, r->r13);
+	KUNIT_EXPECT_EQ(test, seen->r14, r->r14);
+	KUNIT_EXPECT_EQ(test, seen->r15, r->r15);
+}
+
+/* What a call does without a probe is what it must do with one. */
+static void call_and_compare(struct kunit *test, const struct target *t,
+			     struct test_regs *in, struct test_regs *bare)
+{
+	struct test_regs out;
+
+	set_up_regs(in);
+	out = *in;
+	kprobes_test_call(t->fn, &out);
+	in->sp = out.sp;
+	if (bare->sp)
+		KUNIT_EXPECT_MEMEQ(test, &out, bare, TR_SP);
+	*bare = out;
+}
+
+static void test_handlers_see(struct kunit *test, bool with_post)
+{
+	const struct target *t = test->param_value;
+	static struct kprobe p;
+	struct test_regs in, bare = { };
+	unsigned long addr;
+
+	set_up_probe(&p, t);
+	if (with_post)
+		p.post_handler = look_post;
+	call_and_compare(test, t, &in, &bare);
+	KUNIT_ASSERT_EQ(test, register_kprobe(&p), 0);
+	addr = (unsigned long)p.addr;
+	KUNIT_EXPECT_EQ(test, kprobe_ftrace(&p), t->ftrace);
+	call_and_compare(test, t, &in, &bare);
+	KUNIT_EXPECT_EQ(test, pre_sight.hits, 1);
+	expect_regs(test, &pre_sight.regs, &in, addr + 1);
+	KUNIT_EXPECT_PTR_EQ(test, pre_sight.running, &p);
+	KUNIT_EXPECT_EQ(test, pre_sight.status, KPROBE_HIT_ACTIVE);
+	KUNIT_EXPECT_EQ(test, post_sight.hits, with_post ? 1 : 0);
+	if (with_post) {
+		expect_regs(test, &post_sight.regs, &in, addr + NOP_SIZE);
+		KUNIT_EXPECT_PTR_EQ(test, post_sight.running, &p);
+		KUNIT_EXPECT_EQ(test, post_sight.status, KPROBE_HIT_SSDONE);
+	}
+	preempt_disable();
+	KUNIT_EXPECT_NULL(test, kprobe_running());
+	preempt_enable();
+	unregister_kprobe(&p);
+	call_and_compare(test, t, &in, &bare);
+	KUNIT_EXPECT_EQ(test, pre_sight.hits, 1);
+}
+
+static void test_pre(struct kunit *test)
+{
+	test_handlers_see(test, false);
+}
+
+static void test_pre_and_post(struct kunit *test)
+{
+	test_handlers_see(test, true);
+}
+
+/* Each of several probes is the running one in its own handlers. */
+static int is_running_pre(struct kprobe *p, struct pt_regs *regs)
+{
+	if (kprobe_running() == p)
+		pre_sight.hits++;
+	return 0;
+}
+
+static void is_running_post(struct kprobe *p, struct pt_regs *regs,
+			    unsigned long flags)
+{
+	if (kprobe_running() == p)
+		post_sight.hits++;
+}
+
+static void test_each_is_running(struct kunit *test)
+{
+	const struct target *t = test->param_value;
+	static struct kprobe p[3];
+	struct test_regs in, bare = { };
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		set_up_probe(&p[i], t);
+		p[i].pre_handler = is_running_pre;
+		p[i].post_handler = i ? is_running_post : NULL;
+		KUNIT_ASSERT_EQ(test, register_kprobe(&p[i]), 0);
+	}
+	for (i = 0; i < CALLS; i++)
+		call_and_compare(test, t, &in, &bare);
+	for (i = 0; i < 3; i++)
+		unregister_kprobe(&p[i]);
+	KUNIT_EXPECT_EQ(test, pre_sight.hits, 3 * CALLS);
+	KUNIT_EXPECT_EQ(test, post_sight.hits, 2 * CALLS);
+}
+
+/* A handler may change any register but the stack pointer. */
+static int change_pre(struct kprobe *p, struct pt_regs *regs)
+{
+	pre_sight.hits++;
+	regs->ax = 0xa;
+	regs->bx += 1;
+	regs->cx = 0xc;
+	regs->dx = 0xd;
+	regs->si = 0x51;
+	regs->di = 0xd1;
+	regs->bp += 2;
+	regs->r8 = 0x80;
+	regs->r9 = 0x90;
+	regs->r10 = 0x100;
+	regs->r11 = 0x110;
+	regs->r12 += 3;
+	regs->r13 += 4;
+	regs->r14 += 5;
+	regs->r15 += 6;
+	regs->flags ^= X86_EFLAGS_CF | X86_EFLAGS_ZF;
+	return 0;
+}
+
+static void test_change_regs(struct kunit *test)
+{
+	const struct target *t = test->param_value;
+	static struct kprobe p;
+	struct pt_regs changed;
+	struct test_regs in;
+
+	set_up_probe(&p, t);
+	p.pre_handler = change_pre;
+	set_up_regs(&in);
+	changed = (struct pt_regs){
+		.bx = in.bx, .bp = in.bp, .r12 = in.r12, .r13 = in.r13,
+		.r14 = in.r14, .r15 = in.r15, .flags = in.flags,
+		.orig_ax = -1, .cs = __KERNEL_CS, .ss = __KERNEL_DS,
+	};
+	change_pre(&p, &changed);
+	KUNIT_ASSERT_EQ(test, register_kprobe(&p), 0);
+	kprobes_test_call(t->fn, &in);
+	unregister_kprobe(&p);
+	changed.sp = in.sp;
+	KUNIT_EXPECT_EQ(test, pre_sight.hits, 2);
+	expect_regs(test, &changed, &in, 0);
+}
+
+static int redirect_pre(struct kprobe *p, struct pt_regs *regs)
+{
+	pre_sight.hits++;
+	regs->ip = (unsigned long)kprobes_test_elsewhere;
+	return 1;
+}
+
+/* A pre-handler that returns non-zero has set regs->ip, and is obeyed. */
+static void test_redirect(struct kunit *test)
+{
+	const struct target *t = test->param_value;
+	static struct kprobe p;
+	struct test_regs in;
+	int i;
+
+	set_up_probe(&p, t);
+	p.pre_handler = redirect_pre;
+	p.post_handler = look_post;
+	KUNIT_ASSERT_EQ(test, register_kprobe(&p), 0);
+	for (i = 1; i <= CALLS; i++) {
+		set_up_regs(&in);
+		kprobes_test_call(t->fn, &in);
+		KUNIT_EXPECT_EQ(test, in.ax, TEST_ELSEWHERE);
+		KUNIT_EXPECT_EQ(test, pre_sight.hits, i);
+	}
+	unregister_kprobe(&p);
+	/* The instruction was not run, so there is no "after" it. */
+	KUNIT_EXPECT_EQ(test, post_sight.hits, 0);
+	KUNIT_EXPECT_EQ(test, p.nmissed, 0);
+	set_up_regs(&in);
+	kprobes_test_call(t->fn, &in);
+	KUNIT_EXPECT_NE(test, in.ax, TEST_ELSEWHERE);
+}
+
+static struct kunit_case methods_cases[] = {
+	KUNIT_CASE_PARAM(test_pre, target_gen_params),
+	KUNIT_CASE_PARAM(test_pre_and_post, target_gen_params),
+	KUNIT_CASE_PARAM(test_each_is_running, target_gen_params),
+	KUNIT_CASE_PARAM(test_change_regs, target_gen_params),
+	KUNIT_CASE_PARAM(test_redirect, target_gen_params),
+	{}
+};
+
+static struct kunit_suite methods_suite = {
+	.name = "kprobes_methods",
+	.test_cases = methods_cases,
+};
+
+kunit_test_suites(&methods_suite);

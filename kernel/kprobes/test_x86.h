@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * KUnit: what test_x86.S offers to the C files.
+ *
+ * The idea: a function is called with every register known, and every register
+ * is kept as it was at the return.  So nothing that a probe changes can hide.
+ */
+#ifndef _KERNEL_KPROBES_TEST_X86_H
+#define _KERNEL_KPROBES_TEST_X86_H
+
+/* Offsets in struct test_regs. */
+#define TR_AX		0
+#define TR_BX		8
+#define TR_CX		16
+#define TR_DX		24
+#define TR_SI		32
+#define TR_DI		40
+#define TR_BP		48
+#define TR_R8		56
+#define TR_R9		64
+#define TR_R10		72
+#define TR_R11		80
+#define TR_R12		88
+#define TR_R13		96
+#define TR_R14		104
+#define TR_R15		112
+#define TR_FLAGS	120
+#define TR_SP		128
+
+/* What kprobes_test_elsewhere() returns. */
+#define TEST_ELSEWHERE	0xe15e
+
+/* The instruction continues elsewhere than behind itself. */
+#define INSN_BRANCH	1
+
+#ifndef __ASSEMBLY__
+#include <linux/build_bug.h>
+#include <linux/kernel.h>
+#include <linux/stddef.h>
+#include <linux/types.h>
+
+/**
+ * struct test_regs - the registers before and after a call
+ * @sp: at the callee's entry, where the return address is
+ *
+ * The others are set by the caller of kprobes_test_call(), and changed by it.
+ */
+struct test_regs {
+	u64 ax, bx, cx, dx, si, di, bp;
+	u64 r8, r9, r10, r11, r12, r13, r14, r15;
+	u64 flags;
+	u64 sp;
+};
+
+static_assert(offsetof(struct test_regs, r15) == TR_R15);
+static_assert(offsetof(struct test_regs, flags) == TR_FLAGS);
+static_assert(offsetof(struct test_regs, sp) == TR_SP);
+
+/* Call @fn with the registers of @regs, and keep them as it left them. */
+void kprobes_test_call(void (*fn)(void), struct test_regs *regs);
+
+/* Empty functions with a nop of five bytes: first, and after another nop. */
+void kprobes_test_nop_first(void);
+void kprobes_test_nop_middle(void);
+extern const u32 kprobes_test_nop_first_at, kprobes_test_nop_middle_at;
+
+/* Returns TEST_ELSEWHERE; a place to be redirected to. */
+void kprobes_test_elsewhere(void);
+
+/* A direct caller for ftrace: counts, and changes no register. */
+void kprobes_test_direct(void);
+extern unsigned long kprobes_test_direct_calls;
+
+/**
+ * struct insn_case - an instruction to displace
+ * @fn:		a function that runs it
+ * @name:	for the report
+ * @at:		its place in @fn, in bytes
+ * @len:	its length in bytes
+ * @flags:	INSN_BRANCH, or 0
+ */
+struct insn_case {
+	void		(*fn)(void);
+	const char	*name;
+	u32		at;
+	u32		len;
+	u32		flags;
+	u32		unused;
+};
+
+static_assert(sizeof(struct insn_case) == 32);
+
+extern const struct insn_case kprobes_test_insns[], kprobes_test_insns_end[];
+
+#endif /* !__ASSEMBLY__ */
+#endif /* _KERNEL_KPROBES_TEST_X86_H */
