@@ -47,12 +47,14 @@ static int entry_hit(struct kprobe *kp, struct pt_regs *regs)
 		atomic_inc(&p->foreign);
 	return 0;
 }
+
 NOKPROBE_SYMBOL(entry_hit);
 
 static void after_hit(struct kprobe *kp, struct pt_regs *regs,
 		      unsigned long flags)
 {
 }
+
 NOKPROBE_SYMBOL(after_hit);
 
 static int return_hit(struct kretprobe_instance *ri, struct pt_regs *regs)
@@ -63,6 +65,7 @@ static int return_hit(struct kretprobe_instance *ri, struct pt_regs *regs)
 		atomic_inc(&container_of(rp, struct probe, rp)->hits);
 	return 0;
 }
+
 NOKPROBE_SYMBOL(return_hit);
 
 static struct probe *find(const char *name)
@@ -223,14 +226,21 @@ static int change(const char *verb, char *names)
 		result = enable_kprobes(kps, num);
 	else if (!strcmp(verb, "disable"))
 		result = disable_kprobes(kps, num);
-	else if (!will_register && strcmp(verb, "unregister"))
-		return -EINVAL;
 	else
 		result = is_ret ? change_returns(verb, rps, num) :
 				  change_entries(verb, kps, num);
 	for (i = 0; i < num && *verb != 'e' && *verb != 'd'; i++)
 		set[i]->is_registered = will_register && !result;
 	return 0;
+}
+
+static bool is_change(const char *verb)
+{
+	static const char * const verbs[] = {
+		"register", "unregister", "enable", "disable",
+	};
+
+	return match_string(verbs, ARRAY_SIZE(verbs), verb) >= 0;
 }
 
 static int do_set(const char *arg, const struct kernel_param *param)
@@ -248,8 +258,10 @@ static int do_set(const char *arg, const struct kernel_param *param)
 		err = make(rest, *verb == 'a');
 	else if (!strcmp(verb, "free"))
 		err = drop(rest);
-	else
+	else if (is_change(verb))
 		err = change(verb, rest);
+	else
+		err = -EINVAL;
 	kfree(line);
 	return err;
 }

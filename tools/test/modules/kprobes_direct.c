@@ -9,13 +9,11 @@
 #include <asm/ibt.h>
 #include <asm/nospec-branch.h>
 
+#include "kprobes_direct.h"
 #include "kprobes_target.h"
 
 static int calls;
 module_param(calls, int, 0444);
-
-void kprobes_direct_count(void);
-void kprobes_direct_trampoline(void);
 
 void kprobes_direct_count(void)
 {

@@ -35,6 +35,7 @@ static noinline __noclone int kprobes_target_refused(int a)
 	barrier();
 	return a + 2;
 }
+
 NOKPROBE_SYMBOL(kprobes_target_refused);
 
 /* Its text is freed when the module has been loaded. */

@@ -28,16 +28,13 @@
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
+#include "slot.h"
+
 #define FILL_BYTES	(32 << 20)	/* about a second, emulated */
 #define EATERS		64
 #define FREE_CPU	0
 #define STUCK_CPU	1
 #define LONG		(60 * HZ)
-
-void slot_fill(char *to, size_t bytes);
-int slot_load(const int __user *from);
-int slot_eaters(const int *from);
-extern const u32 slot_fill_offset, slot_load_offset, slot_eaters_offset;
 
 static char report[256] = "nothing was run\n";
 static int inside;			/* the task is at the probed instruction */
@@ -53,6 +50,7 @@ static int inside_hit(struct kprobe *p, struct pt_regs *regs)
 	WRITE_ONCE(inside, 1);
 	return 0;
 }
+
 NOKPROBE_SYMBOL(inside_hit);
 
 static int eater_hit(struct kprobe *p, struct pt_regs *regs)
@@ -60,6 +58,7 @@ static int eater_hit(struct kprobe *p, struct pt_regs *regs)
 	eaten++;
 	return 0;
 }
+
 NOKPROBE_SYMBOL(eater_hit);
 
 static struct kprobe probe;
@@ -148,7 +147,9 @@ static int probe_start(const char *symbol, u32 offset)
 	probe.symbol_name = symbol;
 	probe.offset = offset;
 	probe.pre_handler = inside_hit;
-	inside = finished = release_cpu = 0;
+	inside = 0;
+	finished = 0;
+	release_cpu = 0;
 	reinit_completion(&unregistered);
 	reinit_completion(&eaters_registered);
 	return register_kprobe(&probe);
