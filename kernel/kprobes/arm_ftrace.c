@@ -31,7 +31,11 @@ static struct ftrace_ops lane_ops[NR_LANES] = {
 	},
 };
 
-/* Addresses in each filter; an ops is registered while there is one.  kprobe_mutex. */
+/*
+ * Armed sites in each lane; the ops is registered while there is one.  What the
+ * filter of an ops that is not registered holds is of no account: the first
+ * sites to be armed replace it.  kprobe_mutex.
+ */
 static unsigned int lane_count[NR_LANES];
 
 /**
@@ -54,9 +58,10 @@ static unsigned int count_sites(struct list_head *sites, int lane)
 	return n;
 }
 
-/* One change of a filter for all of @sites; @remove as ftrace_set_filter_ips(). */
-static int filter_change(struct list_head *sites, int lane, unsigned int n, int remove)
+/* One change of a filter for all of @sites. */
+static int filter_change(struct list_head *sites, int lane, unsigned int n, bool remove)
 {
+	bool reset = !lane_count[lane];
 	struct probe_site *site;
 	unsigned long *ips;
 	unsigned int i = 0;
@@ -69,14 +74,14 @@ static int filter_change(struct list_head *sites, int lane, unsigned int n, int 
 		if (site->change & BIT(lane))
 			ips[i++] = site->addr;
 
-	err = ftrace_set_filter_ips(&lane_ops[lane], ips, n, remove, 0);
+	err = ftrace_set_filter_ips(&lane_ops[lane], ips, n, remove, reset);
 	kvfree(ips);
 	return err;
 }
 
 /*
- * An empty filter means every function, so the ops leaves ftrace before its
- * last address leaves the filter.  Disarming has no way to fail: when memory is
+ * An empty filter means every function, so the last address does not leave the
+ * filter: the ops leaves ftrace.  Disarming has no way to fail: when memory is
  * short, it is asked for again.
  */
 static void lane_disarm(struct list_head *sites, int lane)
@@ -90,10 +95,9 @@ static void lane_disarm(struct list_head *sites, int lane)
 
 	if (n == lane_count[lane]) {
 		err = unregister_ftrace_function(&lane_ops[lane]);
-		ftrace_free_filter(&lane_ops[lane]);
 	} else {
 		for (tries = 0; tries < 100; tries++) {
-			err = filter_change(sites, lane, n, 1);
+			err = filter_change(sites, lane, n, true);
 			if (err != -ENOMEM)
 				break;
 			msleep(tries);
@@ -112,16 +116,14 @@ static int lane_arm(struct list_head *sites, int lane)
 	if (!n)
 		return 0;
 
-	err = filter_change(sites, lane, n, 0);
+	err = filter_change(sites, lane, n, false);
 	if (err)
 		return err;
 
 	if (!lane_count[lane]) {
 		err = register_ftrace_function(&lane_ops[lane]);
-		if (err) {
-			ftrace_free_filter(&lane_ops[lane]);
+		if (err)
 			return err;
-		}
 	}
 	lane_count[lane] += n;
 

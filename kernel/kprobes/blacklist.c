@@ -268,9 +268,6 @@ static bool blacklisted(unsigned long addr)
 	const struct blacklist *list;
 	bool found;
 
-	if (arch_within_kprobe_blacklist(addr))
-		return true;
-
 	rcu_read_lock();
 	list = rcu_dereference(blacklist);
 	hi = list ? list->nr : 0;
@@ -338,14 +335,20 @@ static void blacklist_seq_stop(struct seq_file *m, void *v)
 	mutex_unlock(&kprobe_mutex);
 }
 
+/* A line for each function in the range: tools look for names here. */
 static int blacklist_seq_show(struct seq_file *m, void *v)
 {
 	const struct black_range *range = v;
 	bool show = kallsyms_show_value(m->file->f_cred);
+	unsigned long at, end, size, offset;
 
-	seq_printf(m, "0x%px-0x%px\t%ps\n",
-		   show ? (void *)range->start : NULL,
-		   show ? (void *)range->end : NULL, (void *)range->start);
+	for (at = range->start; at < range->end; at = end) {
+		end = range->end;
+		if (kallsyms_lookup_size_offset(at, &size, &offset) && size > offset)
+			end = min(end, at - offset + size);
+		seq_printf(m, "0x%px-0x%px\t%ps\n", show ? (void *)at : NULL,
+			   show ? (void *)end : NULL, (void *)at);
+	}
 	return 0;
 }
 

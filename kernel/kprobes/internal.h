@@ -206,10 +206,11 @@ bool probe_is_kretprobe(const struct kprobe *p);
  * arch_breakpoints_set(), arch_breakpoints_clear(): poke the sites of a
  *	transaction whose text is to change; text_mutex held.
  * arch_describe_insn(): what struct kprobe tells its owner of the instruction.
- * arch_slot_fill(): fill slot memory with breakpoints; may sleep.
+ * arch_slot_page_seal(): a fresh page, writable, becomes executable and full of
+ *	breakpoints; may sleep.
+ * arch_slot_fill(): fill a slot with breakpoints; may sleep.
  */
 extern struct kretprobe_blackpoint kretprobe_blacklist[];
-bool arch_within_kprobe_blacklist(unsigned long addr);
 int __init arch_populate_kprobe_blacklist(void);
 unsigned long arch_skip_entry_prologue(unsigned long func);
 int arch_site_decode(struct probe_site *site);
@@ -219,6 +220,7 @@ void arch_site_free(struct probe_site *site);
 void arch_breakpoints_set(struct list_head *sites);
 void arch_breakpoints_clear(struct list_head *sites);
 void arch_describe_insn(const struct probe_site *site, struct kprobe *p);
-void arch_slot_fill(void *slot, size_t size);
+void arch_slot_page_seal(void *page);
+void arch_slot_fill(void *slot);
 
 #endif /* _KERNEL_KPROBES_INTERNAL_H */

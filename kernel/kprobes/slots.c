@@ -48,7 +48,7 @@ static struct slot_page *slot_page_alloc(void)
 		kfree(page);
 		return NULL;
 	}
-	arch_slot_fill(page->text, PAGE_SIZE);
+	arch_slot_page_seal(page->text);
 	list_add_tail_rcu(&page->node, &slot_pages);
 	perf_event_ksymbol(PERF_RECORD_KSYMBOL_TYPE_OOL, (unsigned long)page->text,
 			   PAGE_SIZE, false, SLOT_PAGE_SYM);
@@ -125,7 +125,7 @@ void insn_slot_free(void *slot)
 	if (WARN_ON_ONCE(!page))
 		goto out;
 	i = slot_number(page, (unsigned long)slot);
-	arch_slot_fill(slot, INSN_SLOT_SIZE);
+	arch_slot_fill(slot);
 	__clear_bit(i, page->used);
 	if (bitmap_empty(page->used, SLOTS_PER_PAGE))
 		slot_page_free(page);

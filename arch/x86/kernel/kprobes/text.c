@@ -5,6 +5,7 @@
  */
 #include <linux/kallsyms.h>
 #include <linux/kgdb.h>
+#include <linux/set_memory.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <asm/ibt.h>
@@ -194,7 +195,14 @@ void arch_describe_insn(const struct probe_site *site, struct kprobe *p)
 	p->opcode = site->insn ? site->insn->bytes[0] : *(u8 *)site->addr;
 }
 
-void arch_slot_fill(void *slot, size_t size)
+void arch_slot_page_seal(void *page)
 {
-	text_poke_set(slot, INT3_INSN_OPCODE, size);
+	memset(page, INT3_INSN_OPCODE, PAGE_SIZE);
+	/* Never both writable and executable; vfree() undoes it. */
+	set_memory_rox((unsigned long)page, 1);
+}
+
+void arch_slot_fill(void *slot)
+{
+	text_poke_set(slot, INT3_INSN_OPCODE, INSN_SLOT_SIZE);
 }
