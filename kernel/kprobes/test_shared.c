@@ -116,7 +116,8 @@ static int come_direct(void)
 static void go_direct(void)
 {
 	other_calls += kprobes_test_direct_calls;
-	unregister_ftrace_direct(&direct_ops, (long)kprobes_test_direct, true);
+	unregister_ftrace_direct(&direct_ops, (long)kprobes_test_direct, false);
+	ftrace_set_filter_ip(&direct_ops, shared_ip, 1, 0);
 }
 
 static int come_none(void)
@@ -153,13 +154,15 @@ KUNIT_ARRAY_PARAM(other, others, describe);
 /* What the probe saw. */
 static unsigned int pre_hits, post_hits, strange;
 static struct test_regs wanted;
+/* Of the running call; .sp is set before the function is entered. */
+static struct test_regs out;
 static bool redirect;
 
 /* Without the flags: another user's trampoline may have changed them. */
 static bool as_wanted(const struct pt_regs *regs, unsigned long ip)
 {
 	return regs->ip == ip && regs->orig_ax == -1 &&
-	       regs->sp == wanted.sp && regs->cs == __KERNEL_CS &&
+	       regs->sp == out.sp && regs->cs == __KERNEL_CS &&
 	       regs->ss == __KERNEL_DS && regs->flags & X86_EFLAGS_IF &&
 	       regs->ax == wanted.ax && regs->bx == wanted.bx &&
 	       regs->cx == wanted.cx && regs->dx == wanted.dx &&
@@ -198,20 +201,14 @@ static void set_up_wanted(void)
 	wanted.flags = X86_EFLAGS_FIXED | X86_EFLAGS_IF;
 }
 
-static noinline void call_shared(struct test_regs *out)
-{
-	*out = wanted;
-	kprobes_test_call(shared_target, out);
-}
-
 /* Call the function CALLS times, with all that are there watching. */
 static void call_watched(struct kunit *test, bool redirected)
 {
-	struct test_regs out;
 	int i;
 
 	for (i = 0; i < CALLS; i++) {
-		call_shared(&out);
+		out = wanted;
+		kprobes_test_call(shared_target, &out);
 		if (redirected)
 			KUNIT_EXPECT_EQ(test, out.ax, TEST_ELSEWHERE);
 		else
@@ -221,8 +218,6 @@ static void call_watched(struct kunit *test, bool redirected)
 
 static void set_up(struct kunit *test, struct kprobe *p, bool with_post)
 {
-	struct test_regs out;
-
 	memset(p, 0, sizeof(*p));
 	p->addr = (void *)shared_target;
 	p->pre_handler = shared_pre;
@@ -237,9 +232,6 @@ static void set_up(struct kunit *test, struct kprobe *p, bool with_post)
 	other_calls = 0;
 	redirect = false;
 	set_up_wanted();
-	/* Where the stack pointer will be, and a first call unprobed. */
-	call_shared(&out);
-	wanted.sp = out.sp;
 }
 
 static void expect_counts(struct kunit *test, bool with_post)

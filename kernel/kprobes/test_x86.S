@@ -224,8 +224,18 @@ SYM_FUNC_END(kprobes_test_insn_\name)
 	pushing	push_mem, pushq 8(%rsi)
 	pushing	push_sp, push %rsp
 	pushing	pushf, pushfq
-	pushing	lea_sp, lea -8(%rsp), %rsp
-	pushing	sub_sp, sub $8, %rsp
+
+	begin	lea_sp
+	probed	lea_sp, lea -8(%rsp), %rsp
+	mov	%rsp, %rdx
+	add	$8, %rsp
+	finish	lea_sp
+
+	begin	sub_sp
+	probed	sub_sp, sub $8, %rsp
+	mov	%rsp, %rdx
+	add	$8, %rsp
+	finish	sub_sp
 
 	begin	pop_reg
 	push	%r9
@@ -245,6 +255,7 @@ SYM_FUNC_END(kprobes_test_insn_\name)
 	begin	pop_sp
 	push	%rsp
 	probed	pop_sp, pop %rsp
+	mov	%rsp, %rdx
 	finish	pop_sp
 
 	begin	popf
@@ -274,6 +285,7 @@ SYM_FUNC_END(kprobes_test_insn_\name)
 	mov	%rsp, %rbp
 	push	%rcx
 	probed	leave, leave
+	mov	%rsp, %rdx
 	finish	leave
 
 	/* The interrupt flag. */
