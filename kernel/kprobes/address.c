@@ -80,7 +80,8 @@ static int check_text(unsigned long addr)
 
 static int check_fentry(struct probe_target *to)
 {
-	unsigned long nop = ftrace_location_range(to->addr - MCOUNT_INSN_SIZE + 1, to->addr);
+	/* Where the nop starts that covers the address. */
+	unsigned long nop = ftrace_location_range(to->addr, to->addr);
 
 	if (!nop)
 		return 0;
