@@ -28,7 +28,8 @@ STAGE = os.path.join(BUILD, "test")
 GUESTS = 2
 CASE_SECONDS = {"ours": 300, "stock": 300, "debug": 900}
 GUEST_SECONDS = {"ours": 1500, "stock": 1500, "debug": 4500}
-MOST_GUESTS = 12		# that may die before we give up
+MOST_GUESTS = 40		# one after another, before we give up
+UNSOUND = 3			# the kernel complained; the rest want a new guest
 UNKNOWN_SECONDS = 15
 
 # From the best to the worst.  XFAIL is a failure that the case expects.
@@ -106,18 +107,18 @@ class Job:
 
 
 def build_modules(kernel):
+    """Ours in tools/test/modules, for the kernel as it is: anew when that is
+    newer, since make would not see that its types (BTF) are others."""
     source = os.path.join(HERE, "modules")
     target = os.path.join(STAGE, "modules." + kernel)
-    os.makedirs(target, exist_ok=True)
-    wanted = set(os.listdir(source))
-    for name in wanted:
-        to = os.path.join(target, name)
-        with open(os.path.join(source, name), "rb") as f:
-            text = f.read()
-        # Left alone when unchanged, for make to see that.
-        if not os.path.exists(to) or open(to, "rb").read() != text:
-            with open(to, "wb") as f:
-                f.write(text)
+    vmlinux = os.path.join(BUILD, kernel, "vmlinux")
+    stamp = os.path.join(target, "stamp")
+    newest = max(os.path.getmtime(f) for f in
+                 [vmlinux, *glob.glob(source + "/*")])
+    if os.path.exists(stamp) and os.path.getmtime(stamp) > newest:
+        return target
+    shutil.rmtree(target, ignore_errors=True)
+    shutil.copytree(source, target)
     env = {k: v for k, v in os.environ.items()
            if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "KERNEL", "T")}
     done = subprocess.run(
@@ -128,7 +129,8 @@ def build_modules(kernel):
     if done.returncode:
         print(done.stdout)
         fail("the test modules do not build")
-    return target
+    with open(stamp, "w"):
+        return target
 
 
 class Lane(threading.Thread):
@@ -178,7 +180,7 @@ class Lane(threading.Thread):
     def blame(self, cases, status, errors, seconds):
         """The guest ended before its list: whose fault is it?"""
         left = [c for c in cases if c not in self.results]
-        if not left:
+        if not left or (status == UNSOUND and len(left) < len(cases)):
             return
         result = {VM_DIED: "DIED", VM_TIMED_OUT: "TIMEOUT"}.get(status)
         if status == VM_NOT_STARTED or not result:
@@ -188,7 +190,22 @@ class Lane(threading.Thread):
             return
         self.results[left[0]] = (result, seconds)
         self.show(left[0], result, str(seconds))
+        self.keep_console(left[0])
         print("    " + errors.strip().replace("\n", "\n    "))
+
+
+    def keep_console(self, case):
+        """What the kernel said at its end is the log of the case."""
+        logs = os.path.join(self.share, "logs")
+        os.makedirs(logs, exist_ok=True)
+        with open(os.path.join(self.share, "console.log"),
+                  errors="replace") as f:
+            text = f.read()
+        at = re.search(r"WARNING: |BUG: |Oops|general protection", text)
+        with open(os.path.join(logs, case.replace("/", "__") + ".log"),
+                  "w") as f:
+            f.write("".join(text[at.start():].splitlines(True)[:60])
+                    if at else text[-4000:])
 
 
 def deal(cases, seconds):
