@@ -11,6 +11,8 @@
  * "echo fill > parameters/run" fails when it did not (or the kernel dies).
  * parameters/report tells what happened.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/cleanup.h>
 #include <linux/completion.h>
 #include <linux/delay.h>
@@ -22,6 +24,7 @@
 #include <linux/mman.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -109,17 +112,32 @@ static int start_on(int cpu, int (*fn)(void *), void *data, bool realtime)
 	return 0;
 }
 
-/* The task is in the slot, and is not let go yet. */
+static DECLARE_COMPLETION(grace_is_over);
+
+static void grace_over(struct rcu_head *unused)
+{
+	complete(&grace_is_over);
+}
+
+/*
+ * The task is in the slot, and is not let go yet.  When the slot is given away
+ * after a grace period, be there after that: one for tasks does not end while a
+ * preempted task is in the slot, but it does while a sleeping one is.
+ */
 static int pull_the_rug(void)
 {
+	static struct rcu_head grace;
 	int err = start_on(FREE_CPU, unregister_thread, NULL, false);
 
 	if (err) {
 		unregister_thread(NULL);
 		return err;
 	}
-	/* Whether the slot is freed at once or after a second, be there. */
 	wait_for_completion_timeout(&unregistered, HZ);
+	reinit_completion(&grace_is_over);
+	call_rcu_tasks(&grace, grace_over);
+	if (wait_for_completion_timeout(&grace_is_over, 3 * HZ))
+		msleep(200);		/* for work that the grace period starts */
 	err = start_on(FREE_CPU, eaters_thread, NULL, false);
 	if (err)
 		return err;
@@ -134,11 +152,16 @@ static int eaters_finish(void)
 
 	wait_for_completion(&unregistered);
 	wait_for_completion(&eaters_registered);
+	rcu_barrier_tasks();
 	if (eaters_result)
 		return eaters_result;
 	sum = slot_eaters(&one);
 	unregister_kprobes(eaters, EATERS);
-	return sum == EATERS && eaten == EATERS ? 0 : -EILSEQ;
+	if (sum == EATERS && eaten == EATERS)
+		return 0;
+	pr_err("%d probes were hit %d times, the sum is %d: the task strayed\n",
+	       EATERS, eaten, sum);
+	return -EILSEQ;
 }
 
 static int probe_start(const char *symbol, u32 offset)
