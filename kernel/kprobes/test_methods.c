@@ -8,8 +8,11 @@
  * every field of pt_regs and all else that a handler can look at.
  */
 #include <kunit/test.h>
+#include <linux/kallsyms.h>
+#include <linux/kernel.h>
 #include <linux/kprobes.h>
 #include <linux/string.h>
+#include <linux/uaccess.h>
 #include <asm/processor-flags.h>
 #include <asm/segment.h>
 
@@ -300,12 +303,92 @@ static void test_redirect(struct kunit *test)
 	KUNIT_EXPECT_NE(test, in.ax, TEST_ELSEWHERE);
 }
 
+/* A handler's own faults are fixed up, whatever brought it here. */
+static long fault_answer;
+
+static int faulting_pre(struct kprobe *p, struct pt_regs *regs)
+{
+	unsigned long word;
+
+	pre_sight.hits++;
+	fault_answer = copy_from_kernel_nofault(&word, (void *)-4096UL,
+						sizeof(word));
+	return 0;
+}
+
+static void test_handler_faults(struct kunit *test)
+{
+	const struct target *t = test->param_value;
+	static struct kprobe p;
+	struct test_regs in, bare = { };
+
+	set_up_probe(&p, t);
+	p.pre_handler = faulting_pre;
+	fault_answer = 0;
+	KUNIT_ASSERT_EQ(test, register_kprobe(&p), 0);
+	call_and_compare(test, t, &in, &bare);
+	unregister_kprobe(&p);
+	call_and_compare(test, t, &in, &bare);
+	KUNIT_EXPECT_EQ(test, pre_sight.hits, 1);
+	KUNIT_EXPECT_EQ(test, fault_answer, -EFAULT);
+}
+
+/* A place may be named by symbol and offset, or by address and offset. */
+static void test_symbol_and_offset(struct kunit *test)
+{
+	void *at = (void *)kprobes_test_nop_middle + kprobes_test_nop_middle_at;
+	struct kprobe by_symbol = {
+		.symbol_name = "kprobes_test_nop_middle",
+		.offset = kprobes_test_nop_middle_at,
+	};
+	struct kprobe by_addr = {
+		.addr = (void *)kprobes_test_nop_middle,
+		.offset = kprobes_test_nop_middle_at,
+	};
+
+	KUNIT_ASSERT_EQ(test, register_kprobe(&by_symbol), 0);
+	KUNIT_EXPECT_PTR_EQ(test, (void *)by_symbol.addr, at);
+	unregister_kprobe(&by_symbol);
+	KUNIT_ASSERT_EQ(test, register_kprobe(&by_addr), 0);
+	KUNIT_EXPECT_PTR_EQ(test, (void *)by_addr.addr, at);
+	KUNIT_EXPECT_EQ(test, by_addr.opcode, 0x0f);
+	unregister_kprobe(&by_addr);
+}
+
+/* The slot of a displaced instruction is text, and has a symbol. */
+static void test_slot_is_text(struct kunit *test)
+{
+	const struct insn_case *c = kprobes_test_insns;
+	char name[KSYM_NAME_LEN], type;
+	unsigned long slot;
+	struct kprobe p = { };
+
+	while (c < kprobes_test_insns_end && strcmp(c->name, "lock_xadd"))
+		c++;
+	KUNIT_ASSERT_PTR_NE(test, c, &kprobes_test_insns_end[0]);
+	p.addr = (void *)c->fn + c->at;
+	KUNIT_ASSERT_EQ(test, register_kprobe(&p), 0);
+	if (!kprobe_get_kallsym(0, &slot, &type, name)) {
+		KUNIT_EXPECT_TRUE(test, is_kprobe_insn_slot(slot));
+		KUNIT_EXPECT_TRUE(test, kernel_text_address(slot));
+		KUNIT_EXPECT_EQ(test, type, 't');
+		KUNIT_EXPECT_STREQ(test, name, "kprobe_insn_page");
+	} else {
+		KUNIT_FAIL(test, "no symbol for the page of slots\n");
+	}
+	KUNIT_EXPECT_FALSE(test, is_kprobe_insn_slot((long)p.addr));
+	unregister_kprobe(&p);
+}
+
 static struct kunit_case methods_cases[] = {
 	KUNIT_CASE_PARAM(test_pre, target_gen_params),
 	KUNIT_CASE_PARAM(test_pre_and_post, target_gen_params),
 	KUNIT_CASE_PARAM(test_each_is_running, target_gen_params),
 	KUNIT_CASE_PARAM(test_change_regs, target_gen_params),
 	KUNIT_CASE_PARAM(test_redirect, target_gen_params),
+	KUNIT_CASE_PARAM(test_handler_faults, target_gen_params),
+	KUNIT_CASE(test_symbol_and_offset),
+	KUNIT_CASE(test_slot_is_text),
 	{}
 };
 
