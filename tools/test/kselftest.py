@@ -19,8 +19,8 @@ import subprocess
 import threading
 import time
 
-from common import (BUILD, ROOT, VM_DIED, VM_NOT_STARTED, VM_TIMED_OUT, fail,
-                    guest, heading)
+from common import (BUILD, ROOT, VM_DIED, VM_TIMED_OUT, fail, guest,
+                    heading)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SUITE = "tools/testing/selftests/ftrace"
@@ -29,6 +29,7 @@ GUESTS = 2
 CASE_SECONDS = {"ours": 300, "stock": 300, "debug": 900}
 GUEST_SECONDS = {"ours": 1500, "stock": 1500, "debug": 4500}
 MOST_GUESTS = 40		# one after another, before we give up
+MOST_STUMBLES = 3		# guests that end, and no case is to blame
 UNSOUND = 3			# the kernel complained; the rest want a new guest
 UNKNOWN_SECONDS = 15
 
@@ -141,6 +142,7 @@ class Lane(threading.Thread):
         self.job, self.cases, self.show = job, list(cases), show
         self.share = job.share(number)
         self.results = {}		# name: (result, seconds)
+        self.stumbles = 0
 
     def run(self):
         for _ in range(MOST_GUESTS):
@@ -183,16 +185,17 @@ class Lane(threading.Thread):
         if not left or (status == UNSOUND and len(left) < len(cases)):
             return
         result = {VM_DIED: "DIED", VM_TIMED_OUT: "TIMEOUT"}.get(status)
-        if status == VM_NOT_STARTED or not result:
-            print(errors)
-            for case in left:
-                self.results[case] = ("NOT RUN", 0)
+        if not result:
+            # Not a case's fault, as far as we know.
+            self.stumbles += 1
+            print(f"    the guest ended with status {status}; {errors}")
+            if self.stumbles == MOST_STUMBLES:
+                self.results.update({c: ("NOT RUN", 0) for c in left})
             return
         self.results[left[0]] = (result, seconds)
         self.show(left[0], result, str(seconds))
         self.keep_console(left[0])
         print("    " + errors.strip().replace("\n", "\n    "))
-
 
     def keep_console(self, case):
         """What the kernel said at its end is the log of the case."""

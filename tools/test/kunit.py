@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""KUnit: boot with the kprobes* suites enabled, and collect what they say.
+"""KUnit: boot with our suites (k*probes*) enabled, and collect what they say.
 
 The suites run at boot; their results are then read from debugfs.  Which ones
 there must be is read from our sources: a suite that is not there has failed.
@@ -15,7 +15,7 @@ from common import (ROOT, VM_DIED, VM_NOT_STARTED, VM_TIMED_OUT, VM_WARNED,
 SECONDS = 600
 SOURCES = ("lib/test_kprobes*.c", "kernel/kprobes/test_*.c",
            "kernel/kprobes/*_test.c", "kernel/trace/*kprobe*test*.c")
-READ = ("for d in /sys/kernel/debug/kunit/kprobes*/; do "
+READ = ("for d in /sys/kernel/debug/kunit/k*probes*/; do "
         "echo \"suite $(basename \"$d\")\"; cat \"$d/results\"; done")
 
 
@@ -47,7 +47,7 @@ def parse(output):
 def run(kernel, tally):
     heading(f"KUnit on {kernel}")
     p = guest(kernel, [READ], SECONDS, "--append",
-              "kunit.enable=1 kunit.filter_glob=kprobes*")
+              "kunit.enable=1 kunit.filter_glob=k*probes*")
     out, err = p.communicate()
     if p.returncode in (VM_DIED, VM_WARNED, VM_TIMED_OUT, VM_NOT_STARTED):
         tally.failed("kunit", "the guest: " + err.strip())

@@ -38,8 +38,8 @@ static noinline __noclone int kprobes_target_refused(int a)
 
 NOKPROBE_SYMBOL(kprobes_target_refused);
 
-/* Its text is freed when the module has been loaded. */
-static noinline __noclone int __init kprobes_target_init_text(int a)
+/* Its text is freed when the module has been loaded; global for an ENDBR. */
+noinline __noclone int __init kprobes_target_init_text(int a)
 {
 	barrier();
 	return a + 3;
