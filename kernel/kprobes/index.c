@@ -23,7 +23,7 @@
 #define ENTRY_RESUME	1UL		/* tag: keyed by the trap in the slot */
 #define ENTRY_DELETED	ENTRY_RESUME	/* the tag and no pointer */
 
-#define INDEX_MIN_SIZE	64
+#define INDEX_MIN_SIZE	64U
 
 /**
  * struct site_index - one generation of the table
@@ -147,8 +147,7 @@ static void index_set(struct site_index *t, unsigned long entry)
 /* Publish a table with room for one more entry, without the deleted ones. */
 static int index_grow(struct site_index *old)
 {
-	unsigned int size = max(roundup_pow_of_two(4 * (old->live + 1)),
-				(unsigned long)INDEX_MIN_SIZE);
+	unsigned int size = roundup_pow_of_two(max(4 * (old->live + 1), INDEX_MIN_SIZE));
 	struct site_index *t;
 	unsigned int i;
 

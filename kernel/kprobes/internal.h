@@ -135,6 +135,13 @@ static inline bool site_empty(const struct probe_site *site)
 	       hlist_empty(&site->probes[LANE_REDIRECT]);
 }
 
+#ifndef CONFIG_DYNAMIC_FTRACE
+static inline unsigned long ftrace_location_range(unsigned long start, unsigned long end)
+{
+	return 0;
+}
+#endif
+
 /* address.c: what may be probed, and why not */
 struct probe_target {
 	unsigned long	addr;

@@ -5,6 +5,7 @@
  */
 #include <linux/kallsyms.h>
 #include <linux/kgdb.h>
+#include <linux/perf_event.h>
 #include <linux/set_memory.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
@@ -177,14 +178,24 @@ int arch_site_displace(struct probe_site *site)
 	back = slot + si->len;
 	__text_gen_insn(buf + si->len, JMP32_INSN_OPCODE, (void *)back,
 			(void *)site->addr + si->len, JMP32_INSN_SIZE);
+	perf_event_text_poke(si->slot, NULL, 0, buf, sizeof(buf));
 	text_poke_copy(si->slot, buf, sizeof(buf));
 	return 0;
+}
+
+static void slot_free(void *slot)
+{
+	u8 buf[INSN_SLOT_SIZE];
+
+	memcpy(buf, slot, sizeof(buf));
+	perf_event_text_poke(slot, buf, sizeof(buf), NULL, 0);
+	insn_slot_free(slot);
 }
 
 void arch_site_free(struct probe_site *site)
 {
 	if (site->insn->slot)
-		insn_slot_free(site->insn->slot);
+		slot_free(site->insn->slot);
 	kfree(site->insn);
 	site->insn = NULL;
 }
