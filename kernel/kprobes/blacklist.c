@@ -352,7 +352,7 @@ static int blacklist_seq_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-const struct seq_operations blacklist_seq_ops = {
+const struct seq_operations blacklist_sops = {
 	.start	= blacklist_seq_start,
 	.next	= blacklist_seq_next,
 	.stop	= blacklist_seq_stop,

@@ -77,36 +77,15 @@ static int list_seq_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static const struct seq_operations list_seq_ops = {
+static const struct seq_operations list_sops = {
 	.start	= list_seq_start,
 	.next	= list_seq_next,
 	.stop	= list_seq_stop,
 	.show	= list_seq_show,
 };
 
-static int list_open(struct inode *inode, struct file *file)
-{
-	return seq_open(file, &list_seq_ops);
-}
-
-static const struct file_operations list_fops = {
-	.open		= list_open,
-	.read		= seq_read,
-	.llseek		= seq_lseek,
-	.release	= seq_release,
-};
-
-static int blacklist_open(struct inode *inode, struct file *file)
-{
-	return seq_open(file, &blacklist_seq_ops);
-}
-
-static const struct file_operations blacklist_fops = {
-	.open		= blacklist_open,
-	.read		= seq_read,
-	.llseek		= seq_lseek,
-	.release	= seq_release,
-};
+DEFINE_SEQ_ATTRIBUTE(list);
+DEFINE_SEQ_ATTRIBUTE(blacklist);
 
 static ssize_t enabled_read(struct file *file, char __user *buf, size_t len, loff_t *pos)
 {

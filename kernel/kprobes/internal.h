@@ -155,7 +155,7 @@ int probe_resolve(const struct kprobe *p, struct probe_target *to);
 int __init blacklist_init(void);
 int blacklist_add_module(struct module *mod);
 void blacklist_remove_module(struct module *mod);
-extern const struct seq_operations blacklist_seq_ops;
+extern const struct seq_operations blacklist_sops;
 
 /* index.c: address -> site */
 struct probe_site *site_find(unsigned long addr);

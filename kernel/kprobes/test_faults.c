@@ -17,6 +17,7 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 
+#include "internal.h"
 #include "test_fault.h"
 #include "test_x86.h"
 
@@ -156,12 +157,24 @@ void fault_set_fill(struct fault_set *set)
 	set->kp[4].flags = KPROBE_FLAG_DISABLED;
 }
 
+/* A site without a probe would be a leak that nobody sees. */
+static bool site_is_left(void *addr)
+{
+	bool left;
+
+	preempt_disable();
+	left = site_find((unsigned long)addr);
+	preempt_enable();
+	return left;
+}
+
 void fault_set_expect_nothing(struct kunit *test, struct fault_set *set)
 {
 	int i;
 
 	for (i = 0; i < FAULT_SET; i++) {
 		KUNIT_EXPECT_NULL(test, get_kprobe(set->addr[i]));
+		KUNIT_EXPECT_FALSE(test, site_is_left(set->addr[i]));
 		KUNIT_EXPECT_MEMEQ(test, set->addr[i], set->text[i],
 				   FAULT_TEXT);
 	}

@@ -412,6 +412,16 @@ SYM_FUNC_END(kprobes_test_callee)
 	probed	call_mem, call *8(%rsi)
 	finish	call_mem, INSN_BRANCH
 
+	/* %rcx is 0, 1 or 2. */
+	begin	call_sib
+	lea	kprobes_test_callee(%rip), %rax
+	mov	%rax, 8(%rsi)
+	mov	%rax, 16(%rsi)
+	mov	%rax, 24(%rsi)
+	ANNOTATE_RETPOLINE_SAFE
+	probed	call_sib, call *8(%rsi, %rcx, 8)
+	finish	call_sib, INSN_BRANCH
+
 	begin	call_by_sp
 	lea	kprobes_test_callee(%rip), %rax
 	push	%rax
