@@ -235,6 +235,10 @@ static void test_unregister(struct kunit *test)
 		faults_start(n);
 		/* In halves: a change of ftrace's filter, then its end. */
 		unregister_kprobes(set->kps, FAULT_SET / 2);
+		KUNIT_EXPECT_MEMEQ(test, set->addr[1], set->text[1],
+				   FAULT_TEXT);
+		KUNIT_EXPECT_MEMEQ(test, set->addr[2], set->text[2],
+				   FAULT_TEXT);
 		unregister_kprobes(set->kps + FAULT_SET / 2, FAULT_SET / 2);
 		injected = faults_stop();
 		fault_set_expect_nothing(test, set);
