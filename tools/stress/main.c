@@ -24,7 +24,7 @@
 #define MAX_TOLD	20
 
 /* Calls of a caller between two pauses. */
-#define BURST		200
+#define BURST		64
 
 atomic_long_t stress_hits, stress_ops, stress_failures;
 
@@ -57,7 +57,7 @@ static int call_all(void *arg)
 			stress_check_call(x % NR_FUNCTIONS, x);
 			x++;
 		}
-		usleep_range(50, 500);
+		usleep_range(200, 1000);
 	}
 	return 0;
 }
