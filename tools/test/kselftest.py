@@ -259,6 +259,10 @@ def run_own(kernel, tally, cases=None):
         if result in GOOD:
             tally.passed(name)
             continue
+        # Ours has all that the cases need; the debug kernel has no BTF.
+        if result == "UNSUPPORTED" and kernel != "ours":
+            tally.skipped(name, f"{kernel} lacks what it needs")
+            continue
         tally.failed(name, result)
         print(tail(job.log(name)))
 
