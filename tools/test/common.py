@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the parts of the tests share: where things are, and counting."""
 
+import ctypes
 import os
+import signal
 import subprocess
 import sys
 
@@ -22,13 +24,20 @@ def heading(text):
     print(f"\n== {text}")
 
 
+def die_with_parent():
+    """In the child: no guest outlives the tests, even when they are killed."""
+    pr_set_pdeathsig = 1
+    ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGTERM)
+
+
 def guest(kernel, command, timeout, *options):
     """A guest that runs one command; the caller reads its stdout."""
     return subprocess.Popen(
         [os.path.join(ROOT, "tools/vm/run"), "--kernel", kernel,
          "--timeout", str(int(timeout)), *options, "--", *command],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, errors="replace")
+        stderr=subprocess.PIPE, text=True, errors="replace",
+        preexec_fn=die_with_parent)
 
 
 class Tally:
