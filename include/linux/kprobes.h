@@ -23,6 +23,7 @@
 #include <linux/mutex.h>
 #include <linux/notifier.h>
 #include <linux/percpu.h>
+#include <linux/ptrace.h>
 #include <linux/rcupdate.h>
 #include <linux/rethook.h>
 #include <linux/smp.h>
@@ -454,12 +455,15 @@ kretprobe_find_ret_addr(struct task_struct *tsk, void *fp, struct llist_node **c
 #endif /* CONFIG_KRETPROBES */
 
 /*
- * For the page fault handler: did a probe resolve this fault?  It never does:
- * a displaced instruction finds its extable entry by kprobe_slot_origin(), and
- * a handler's own faults are fixed up as any other code's.
+ * For the page fault handler: did a probe resolve this fault?  It never does.
+ * But a task may sleep on a fault, and must not do so in a slot, which nobody
+ * would know to be in use: the instruction is started again from its place in
+ * the text once the fault is dealt with, and its probes are hit again.
  */
 static nokprobe_inline bool kprobe_page_fault(struct pt_regs *regs, unsigned int trap)
 {
+	if (!user_mode(regs))
+		instruction_pointer_set(regs, kprobe_slot_origin(instruction_pointer(regs)));
 	return false;
 }
 

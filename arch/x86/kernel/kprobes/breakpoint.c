@@ -5,8 +5,9 @@
  * There is no state between the two traps of a displaced instruction that is
  * followed by post-handlers: the first trap sends the task to the slot as it is,
  * interrupts and preemption unchanged, and the second finds the site by its own
- * address.  So the instruction may fault, sleep on the fault, be interrupted and
- * go on elsewhere, and both kinds of handlers are called once for it.
+ * address.  So the instruction may be interrupted and go on elsewhere.  When it
+ * takes a page fault it leaves the slot for good, and starts again at the first
+ * trap: kprobe_page_fault() says why.
  */
 #include <linux/perf_event.h>
 #include <asm/text-patching.h>
@@ -105,8 +106,8 @@ NOKPROBE_SYMBOL(kprobe_int3_handler);
  * @regs:   the registers at the exception
  * @trapnr: which
  *
- * There is nothing to repair: see the top of this file.  A fault in a slot finds
- * its exception table entry through kprobe_slot_origin().
+ * There is nothing to repair: see the top of this file.  An exception in a slot
+ * finds its exception table entry through kprobe_slot_origin().
  *
  * Return: 0, to have the exception handled as any other.
  */
