@@ -250,7 +250,8 @@ static void test_bad_kretprobe(struct kunit *test)
 {
 	static struct kretprobe rp;
 
-	rp.kp.addr = (void *)plain_target + 13;
+	rp.kp.addr = (void *)plain_target;
+	rp.kp.offset = 13;
 	rp.handler = no_ret;
 	KUNIT_EXPECT_EQ(test, register_kretprobe(&rp), -EINVAL);
 
