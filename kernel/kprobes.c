@@ -143,7 +143,6 @@ static void unplace(struct list_head *set)
 
 static int place_all(struct list_head *set, struct list_head *txn)
 {
-	struct probe_site *site, *tmp;
 	struct kprobe *p, *next;
 	LIST_HEAD(placed);
 	int err = 0;
@@ -155,10 +154,7 @@ static int place_all(struct list_head *set, struct list_head *txn)
 		list_move_tail(&p->list, &placed);
 	}
 	if (err) {
-		list_for_each_entry_safe(site, tmp, txn, batch) {
-			site->change = 0;
-			list_del_init(&site->batch);
-		}
+		txn_end(txn);
 		unplace(&placed);
 	}
 	list_splice(&placed, set);
@@ -287,9 +283,7 @@ void unregister_kprobes(struct kprobe **kps, int num)
 
 	mutex_lock(&kprobe_mutex);
 	leave_all(kps, num, &set, &txn);
-	list_for_each_entry(site, &txn, batch)
-		site->change = site->armed & ~site_wanted(site);
-	txn_disarm(&txn);
+	txn_disarm_unwanted(&txn);
 	list_for_each_entry_safe(site, tmp, &txn, batch) {
 		list_del_init(&site->batch);
 		if (site_empty(site))
@@ -394,7 +388,6 @@ EXPORT_SYMBOL_GPL(enable_kprobe);
  */
 int disable_kprobes(struct kprobe **kps, int num)
 {
-	struct probe_site *site, *tmp;
 	LIST_HEAD(txn);
 	int i, err;
 
@@ -409,11 +402,8 @@ int disable_kprobes(struct kprobe **kps, int num)
 		kps[i]->flags |= KPROBE_FLAG_DISABLED;
 		txn_change(&txn, probe_site_of(kps[i]), 0);
 	}
-	list_for_each_entry(site, &txn, batch)
-		site->change = site->armed & ~site_wanted(site);
-	txn_disarm(&txn);
-	list_for_each_entry_safe(site, tmp, &txn, batch)
-		list_del_init(&site->batch);
+	txn_disarm_unwanted(&txn);
+	txn_end(&txn);
 out:
 	mutex_unlock(&kprobe_mutex);
 	return err;

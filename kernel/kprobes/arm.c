@@ -60,6 +60,22 @@ void txn_change(struct list_head *txn, struct probe_site *site, unsigned int lan
 	site->change |= lanes;
 }
 
+/**
+ * txn_end() - let go of the sites of a transaction
+ * @txn: the transaction; emptied
+ *
+ * Context: kprobe_mutex held.
+ */
+void txn_end(struct list_head *txn)
+{
+	struct probe_site *site, *next;
+
+	list_for_each_entry_safe(site, next, txn, batch) {
+		site->change = 0;
+		list_del_init(&site->batch);
+	}
+}
+
 /* The sites of @txn that @method has something to do for. */
 static void txn_take(struct list_head *txn, const struct arm_method *method,
 		     struct list_head *mine)
@@ -115,6 +131,21 @@ void txn_disarm(struct list_head *txn)
 }
 
 /**
+ * txn_disarm_unwanted() - disarm what no probe wants any more
+ * @txn: the transaction, whose sites have lost probes; they stay in the list
+ *
+ * Context: as txn_disarm().
+ */
+void txn_disarm_unwanted(struct list_head *txn)
+{
+	struct probe_site *site;
+
+	list_for_each_entry(site, txn, batch)
+		site->change = site->armed & ~site_wanted(site);
+	txn_disarm(txn);
+}
+
+/**
  * txn_arm() - arm what the transaction names, or nothing of it
  * @txn: the transaction; emptied
  *
@@ -124,7 +155,6 @@ void txn_disarm(struct list_head *txn)
  */
 int txn_arm(struct list_head *txn)
 {
-	struct probe_site *site, *next;
 	LIST_HEAD(done);
 	int err = 0;
 	int i;
@@ -145,10 +175,7 @@ int txn_arm(struct list_head *txn)
 		txn_disarm(&done);
 
 	list_splice(&done, txn);
-	list_for_each_entry_safe(site, next, txn, batch) {
-		site->change = 0;
-		list_del_init(&site->batch);
-	}
+	txn_end(txn);
 	return err;
 }
 
@@ -161,7 +188,7 @@ int txn_arm(struct list_head *txn)
  */
 int sites_set_armed(bool armed)
 {
-	struct probe_site *site, *next;
+	struct probe_site *site;
 	LIST_HEAD(txn);
 	int err = 0;
 
@@ -179,8 +206,7 @@ int sites_set_armed(bool armed)
 			kprobes_all_disarmed = true;
 	} else {
 		txn_disarm(&txn);
-		list_for_each_entry_safe(site, next, &txn, batch)
-			list_del_init(&site->batch);
+		txn_end(&txn);
 	}
 	if (err)
 		pr_warn("cannot arm all probes again: %d\n", err);

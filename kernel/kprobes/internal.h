@@ -185,6 +185,8 @@ unsigned int site_wanted(const struct probe_site *site);
 void txn_change(struct list_head *txn, struct probe_site *site, unsigned int lanes);
 int txn_arm(struct list_head *txn);
 void txn_disarm(struct list_head *txn);
+void txn_disarm_unwanted(struct list_head *txn);
+void txn_end(struct list_head *txn);
 int sites_set_armed(bool armed);
 void sites_kill_range(unsigned long start, unsigned long size);
 
