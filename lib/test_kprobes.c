@@ -10,64 +10,20 @@
 #include <kunit/test.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
-#include <linux/ptrace.h>
-#include <linux/string.h>
+
+#include "../kernel/kprobes/test_common.h"
 
 #define CALLS	3
 
-static noinline u32 target_a(u32 x)
-{
-	barrier();
-	return x * 3 + 1;
-}
-
-static noinline u32 target_b(u32 x)
-{
-	barrier();
-	return x ^ 0x55;
-}
-
-static noinline u32 target_never(u32 x)
-{
-	barrier();
-	return x - 7;
-}
+TEST_TARGET(target_a, x * 3 + 1)
+TEST_TARGET(target_b, x ^ 0x55)
+TEST_TARGET(target_never, x - 7)
 
 NOKPROBE_SYMBOL(target_never);
 
 /* Calls through these cannot be folded, cloned or moved by the compiler. */
 static u32 (*call_a)(u32) = target_a;
 static u32 (*call_b)(u32) = target_b;
-
-/* A probe, and what its handlers saw. */
-struct counted {
-	struct kprobe	kp;
-	int		pre;
-	int		post;
-	u32		arg;
-};
-
-static int count_pre(struct kprobe *p, struct pt_regs *regs)
-{
-	struct counted *c = container_of(p, struct counted, kp);
-
-	c->pre++;
-	c->arg = regs_get_kernel_argument(regs, 0);
-	return 0;
-}
-
-static void count_post(struct kprobe *p, struct pt_regs *regs,
-		       unsigned long flags)
-{
-	container_of(p, struct counted, kp)->post++;
-}
-
-static void set_up(struct counted *c, void *addr)
-{
-	memset(c, 0, sizeof(*c));
-	c->kp.addr = addr;
-	c->kp.pre_handler = count_pre;
-}
 
 /* The probed function must also still do its work. */
 static void call_targets(struct kunit *test)
@@ -84,7 +40,7 @@ static void test_kprobe(struct kunit *test)
 {
 	static struct counted c;
 
-	set_up(&c, target_a);
+	set_up_counted(&c, target_a);
 	c.kp.post_handler = count_post;
 	KUNIT_ASSERT_EQ(test, register_kprobe(&c.kp), 0);
 	call_targets(test);
@@ -104,9 +60,9 @@ static void test_kprobe_few_handlers(struct kunit *test)
 {
 	static struct counted none, post;
 
-	set_up(&none, target_a);
+	set_up_counted(&none, target_a);
 	none.kp.pre_handler = NULL;
-	set_up(&post, target_b);
+	set_up_counted(&post, target_b);
 	post.kp.pre_handler = NULL;
 	post.kp.post_handler = count_post;
 	KUNIT_ASSERT_EQ(test, register_kprobe(&none.kp), 0);
@@ -123,8 +79,8 @@ static void test_kprobes(struct kunit *test)
 	static struct counted a, b;
 	struct kprobe *set[] = { &a.kp, &b.kp };
 
-	set_up(&a, target_a);
-	set_up(&b, target_b);
+	set_up_counted(&a, target_a);
+	set_up_counted(&b, target_b);
 	KUNIT_ASSERT_EQ(test, register_kprobes(set, 2), 0);
 	call_targets(test);
 	unregister_kprobes(set, 2);
@@ -139,7 +95,7 @@ static void test_register_again(struct kunit *test)
 	static struct counted c;
 	int i;
 
-	set_up(&c, target_a);
+	set_up_counted(&c, target_a);
 	for (i = 1; i <= 3; i++) {
 		KUNIT_ASSERT_EQ(test, register_kprobe(&c.kp), 0);
 		call_targets(test);
@@ -152,7 +108,7 @@ static void test_symbol_name(struct kunit *test)
 {
 	static struct counted c;
 
-	set_up(&c, NULL);
+	set_up_counted(&c, NULL);
 	c.kp.symbol_name = "kunit_run_tests";
 	KUNIT_ASSERT_EQ(test, register_kprobe(&c.kp), 0);
 	KUNIT_EXPECT_NOT_NULL(test, c.kp.addr);
@@ -164,7 +120,7 @@ static void test_disabled(struct kunit *test)
 {
 	static struct counted c;
 
-	set_up(&c, target_a);
+	set_up_counted(&c, target_a);
 	c.kp.flags = KPROBE_FLAG_DISABLED;
 	KUNIT_ASSERT_EQ(test, register_kprobe(&c.kp), 0);
 	KUNIT_EXPECT_TRUE(test, kprobe_disabled(&c.kp));
@@ -198,7 +154,7 @@ static void test_many_at_one_address(struct kunit *test)
 
 	for (o = 0; o < ARRAY_SIZE(orders); o++) {
 		for (i = 0; i < 4; i++) {
-			set_up(&c[i], target_a);
+			set_up_counted(&c[i], target_a);
 			if (i & 1)
 				c[i].kp.post_handler = count_post;
 			if (i == 2)
@@ -227,8 +183,8 @@ static void test_disable_one_of_two(struct kunit *test)
 {
 	static struct counted a, b;
 
-	set_up(&a, target_a);
-	set_up(&b, target_a);
+	set_up_counted(&a, target_a);
+	set_up_counted(&b, target_a);
 	KUNIT_ASSERT_EQ(test, register_kprobe(&a.kp), 0);
 	KUNIT_ASSERT_EQ(test, register_kprobe(&b.kp), 0);
 	KUNIT_EXPECT_EQ(test, disable_kprobe(&a.kp), 0);
@@ -266,11 +222,11 @@ static void test_reentrant(struct kunit *test)
 {
 	static struct counted outer, inner, inner2;
 
-	set_up(&outer, target_a);
+	set_up_counted(&outer, target_a);
 	outer.kp.pre_handler = calling_pre;
 	outer.kp.post_handler = calling_post;
-	set_up(&inner, target_b);
-	set_up(&inner2, target_b);
+	set_up_counted(&inner, target_b);
+	set_up_counted(&inner2, target_b);
 	KUNIT_ASSERT_EQ(test, register_kprobe(&outer.kp), 0);
 	KUNIT_ASSERT_EQ(test, register_kprobe(&inner.kp), 0);
 	KUNIT_ASSERT_EQ(test, register_kprobe(&inner2.kp), 0);
@@ -292,7 +248,7 @@ static void test_busy(struct kunit *test)
 {
 	static struct counted c;
 
-	set_up(&c, target_b);
+	set_up_counted(&c, target_b);
 	KUNIT_ASSERT_EQ(test, register_kprobe(&c.kp), 0);
 	kprobe_busy_begin();
 	READ_ONCE(call_b)(1);
@@ -309,7 +265,7 @@ static void test_blacklist(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, within_kprobe_blacklist((long)target_never));
 	KUNIT_EXPECT_FALSE(test, within_kprobe_blacklist((long)target_a));
-	set_up(&c, target_never);
+	set_up_counted(&c, target_never);
 	KUNIT_EXPECT_EQ(test, register_kprobe(&c.kp), -EINVAL);
 }
 
@@ -330,7 +286,7 @@ static void test_get_kprobe(struct kunit *test)
 	static struct counted c;
 
 	KUNIT_EXPECT_NULL(test, get_kprobe(target_a));
-	set_up(&c, target_a);
+	set_up_counted(&c, target_a);
 	KUNIT_ASSERT_EQ(test, register_kprobe(&c.kp), 0);
 	KUNIT_EXPECT_PTR_EQ(test, get_kprobe(c.kp.addr), &c.kp);
 	KUNIT_EXPECT_NULL(test, get_kprobe(c.kp.addr + 1));

@@ -11,31 +11,12 @@
 #include <linux/jump_label.h>
 #include <linux/kprobes.h>
 #include <linux/static_call.h>
-#include <linux/string.h>
 
+#include "test_common.h"
 #include "test_fault.h"
 
-static int no_pre(struct kprobe *p, struct pt_regs *regs)
-{
-	return 0;
-}
-
-static int no_ret(struct kretprobe_instance *ri, struct pt_regs *regs)
-{
-	return 0;
-}
-
-static noinline unsigned long plain_target(unsigned long x)
-{
-	barrier();
-	return x * 11;
-}
-
-static noinline unsigned long forbidden_target(unsigned long x)
-{
-	barrier();
-	return x * 13;
-}
+TEST_TARGET(plain_target, x * 11)
+TEST_TARGET(forbidden_target, x * 13)
 
 NOKPROBE_SYMBOL(forbidden_target);
 

@@ -13,11 +13,10 @@
 #include <linux/fault-inject.h>
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
-#include <linux/ptrace.h>
 #include <linux/sched.h>
-#include <linux/string.h>
 
 #include "internal.h"
+#include "test_common.h"
 #include "test_fault.h"
 #include "test_x86.h"
 
@@ -75,37 +74,13 @@ static void faults_exit(struct kunit_suite *suite)
 	unregister_ftrace_function(&page_ops);
 }
 
-static noinline int fault_target_a(int x)
-{
-	barrier();
-	return x + 1;
-}
-
-static noinline int fault_target_b(int x)
-{
-	barrier();
-	return x + 2;
-}
-
-static noinline int fault_target_c(int x)
-{
-	barrier();
-	return x + 3;
-}
+TEST_TARGET(fault_target_a, x + 1)
+TEST_TARGET(fault_target_b, x + 2)
+TEST_TARGET(fault_target_c, x + 3)
 
 static void *entry_of(void *function)
 {
 	return (void *)ftrace_location((unsigned long)function);
-}
-
-static void *insn_named(const char *name)
-{
-	const struct insn_case *c;
-
-	for (c = kprobes_test_insns; c < kprobes_test_insns_end; c++)
-		if (!strcmp(c->name, name))
-			return (void *)c->fn + c->at;
-	return NULL;
 }
 
 struct fault_set *fault_set_make(struct kunit *test)
@@ -115,10 +90,10 @@ struct fault_set *fault_set_make(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, set);
 	set->addr[0] = entry_of(fault_target_a);
-	set->addr[1] = insn_named("push_reg");
+	set->addr[1] = test_insn_named("push_reg");
 	set->addr[2] = entry_of(fault_target_b);
-	set->addr[3] = insn_named("mov_rip_load");
-	set->addr[4] = insn_named("lock_xadd");
+	set->addr[3] = test_insn_named("mov_rip_load");
+	set->addr[4] = test_insn_named("lock_xadd");
 	set->addr[5] = entry_of(fault_target_c);
 	/* Two addresses stand in it twice. */
 	set->addr[6] = set->addr[0];
@@ -129,15 +104,6 @@ struct fault_set *fault_set_make(struct kunit *test)
 		memcpy(set->text[i], set->addr[i], FAULT_TEXT);
 	}
 	return set;
-}
-
-static int no_pre(struct kprobe *p, struct pt_regs *regs)
-{
-	return 0;
-}
-
-static void no_post(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
-{
 }
 
 void fault_set_fill(struct fault_set *set)
@@ -285,11 +251,6 @@ static void test_enable_disable(struct kunit *test)
 }
 
 #ifdef CONFIG_KRETPROBES
-static int no_ret(struct kretprobe_instance *ri, struct pt_regs *regs)
-{
-	return 0;
-}
-
 static void test_kretprobes(struct kunit *test)
 {
 	struct fault_set *set = fault_set_make(test);

@@ -9,26 +9,17 @@
 #include <linux/completion.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
-#include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/sched/task.h>
 #include <linux/stacktrace.h>
-#include <linux/string.h>
+
+#include "test_common.h"
 
 #define CALLS	3
 #define COOKIE	0x5eedc0deUL
 
-static noinline u32 ret_target(u32 x)
-{
-	barrier();
-	return x * 5 + 2;
-}
-
-static noinline u32 other_target(u32 x)
-{
-	barrier();
-	return x + 100;
-}
+TEST_TARGET(ret_target, x * 5 + 2)
+TEST_TARGET(other_target, x + 100)
 
 static noinline u32 nested_target(u32 depth)
 {
@@ -44,7 +35,7 @@ static u32 (*call_other)(u32) = other_target;
 static u32 (*call_nested)(u32) = nested_target;
 
 /* A return probe, and what its handlers saw. */
-struct counted {
+struct counted_ret {
 	struct kretprobe	rp;
 	int			entered;
 	int			returned;
@@ -57,14 +48,14 @@ struct counted {
 	bool			right_probe;
 };
 
-static struct counted *to_counted(struct kretprobe *rp)
+static struct counted_ret *to_counted(struct kretprobe *rp)
 {
-	return container_of(rp, struct counted, rp);
+	return container_of(rp, struct counted_ret, rp);
 }
 
 static int on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
-	struct counted *c = to_counted(get_kretprobe(ri));
+	struct counted_ret *c = to_counted(get_kretprobe(ri));
 	u32 arg = regs_get_kernel_argument(regs, 0);
 
 	c->entered++;
@@ -76,7 +67,7 @@ static int on_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kretprobe *rp = get_kretprobe(ri);
-	struct counted *c = to_counted(rp);
+	struct counted_ret *c = to_counted(rp);
 
 	c->returned++;
 	c->value = regs_return_value(regs);
@@ -87,7 +78,7 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	return 0;
 }
 
-static void set_up(struct counted *c, void *addr)
+static void set_up(struct counted_ret *c, void *addr)
 {
 	memset(c, 0, sizeof(*c));
 	c->rp.kp.addr = addr;
@@ -106,7 +97,7 @@ static void call_targets(struct kunit *test)
 
 static void test_kretprobe(struct kunit *test)
 {
-	static struct counted c;
+	static struct counted_ret c;
 
 	set_up(&c, ret_target);
 	KUNIT_ASSERT_EQ(test, register_kretprobe(&c.rp), 0);
@@ -122,7 +113,7 @@ static void test_kretprobe(struct kunit *test)
 
 static void test_kretprobes(struct kunit *test)
 {
-	static struct counted a, b;
+	static struct counted_ret a, b;
 	struct kretprobe *set[] = { &a.rp, &b.rp };
 
 	set_up(&a, ret_target);
@@ -139,7 +130,7 @@ static void test_kretprobes(struct kunit *test)
 /* Data written at entry is there at the return of the same call. */
 static void test_entry_handler(struct kunit *test)
 {
-	static struct counted c;
+	static struct counted_ret c;
 
 	set_up(&c, ret_target);
 	c.rp.entry_handler = on_entry;
@@ -154,7 +145,7 @@ static void test_entry_handler(struct kunit *test)
 
 static void test_entry_handler_declines(struct kunit *test)
 {
-	static struct counted c;
+	static struct counted_ret c;
 
 	set_up(&c, ret_target);
 	c.rp.entry_handler = on_entry;
@@ -172,7 +163,7 @@ static void test_entry_handler_declines(struct kunit *test)
 /* With no instance left, a call is missed: neither handler sees it. */
 static void test_maxactive(struct kunit *test)
 {
-	static struct counted c;
+	static struct counted_ret c;
 
 	set_up(&c, nested_target);
 	c.rp.entry_handler = on_entry;
@@ -191,7 +182,7 @@ static void test_maxactive(struct kunit *test)
 
 static void test_maxactive_default(struct kunit *test)
 {
-	static struct counted c;
+	static struct counted_ret c;
 	int most = max(10U, 2 * num_possible_cpus());
 
 	set_up(&c, nested_target);
@@ -207,7 +198,7 @@ static void test_maxactive_default(struct kunit *test)
 
 static void test_disabled(struct kunit *test)
 {
-	static struct counted c;
+	static struct counted_ret c;
 
 	set_up(&c, ret_target);
 	c.rp.kp.flags = KPROBE_FLAG_DISABLED;
@@ -223,19 +214,14 @@ static void test_disabled(struct kunit *test)
 	unregister_kretprobe(&c.rp);
 }
 
-static int count_pre(struct kprobe *p, struct pt_regs *regs)
-{
-	return 0;
-}
-
 /* Two return probes and a probe share the function; each return is seen twice. */
 static void test_shared(struct kunit *test)
 {
 	struct kprobe kp = {
 		.addr = (void *)ret_target,
-		.pre_handler = count_pre,
+		.pre_handler = no_pre,
 	};
-	static struct counted a, b;
+	static struct counted_ret a, b;
 
 	set_up(&a, ret_target);
 	set_up(&b, ret_target);
@@ -275,7 +261,7 @@ static noinline void call_tracing(void)
 /* An unwinder, and the probe's owner, are told the true return address. */
 static void test_return_address(struct kunit *test)
 {
-	static struct counted c;
+	static struct counted_ret c;
 	unsigned long true_caller;
 	unsigned int i;
 	bool found = false;
@@ -315,7 +301,7 @@ static int sleeper(void *unused)
 /* A call in flight outlives its probe: it returns, and nobody is told. */
 static void test_unregister_in_flight(struct kunit *test)
 {
-	static struct counted c;
+	static struct counted_ret c;
 	struct task_struct *task;
 
 	reinit_completion(&inside);

@@ -87,16 +87,10 @@ static void set_up_probe(struct kprobe *p, const struct target *t)
 	p->pre_handler = look_pre;
 }
 
-/* A value for each register that no other has. */
 static void set_up_regs(struct test_regs *r)
 {
-	u64 *reg = (u64 *)r;
-	int i;
-
-	for (i = 0; i < TR_FLAGS / 8; i++)
-		reg[i] = 0x0101010101010101ULL * (i + 1);
-	r->flags = X86_EFLAGS_FIXED | X86_EFLAGS_IF | X86_EFLAGS_CF |
-		   X86_EFLAGS_SF;
+	test_regs_fill(r, 0x0101010101010101ULL, X86_EFLAGS_FIXED |
+		       X86_EFLAGS_IF | X86_EFLAGS_CF | X86_EFLAGS_SF);
 }
 
 static void expect_regs(struct kunit *test, const struct pt_regs *seen,
@@ -108,21 +102,7 @@ static void expect_regs(struct kunit *test, const struct pt_regs *seen,
 	KUNIT_EXPECT_EQ(test, seen->cs, __KERNEL_CS);
 	KUNIT_EXPECT_EQ(test, seen->ss, __KERNEL_DS);
 	KUNIT_EXPECT_EQ(test, seen->flags, r->flags);
-	KUNIT_EXPECT_EQ(test, seen->ax, r->ax);
-	KUNIT_EXPECT_EQ(test, seen->bx, r->bx);
-	KUNIT_EXPECT_EQ(test, seen->cx, r->cx);
-	KUNIT_EXPECT_EQ(test, seen->dx, r->dx);
-	KUNIT_EXPECT_EQ(test, seen->si, r->si);
-	KUNIT_EXPECT_EQ(test, seen->di, r->di);
-	KUNIT_EXPECT_EQ(test, seen->bp, r->bp);
-	KUNIT_EXPECT_EQ(test, seen->r8, r->r8);
-	KUNIT_EXPECT_EQ(test, seen->r9, r->r9);
-	KUNIT_EXPECT_EQ(test, seen->r10, r->r10);
-	KUNIT_EXPECT_EQ(test, seen->r11, r->r11);
-	KUNIT_EXPECT_EQ(test, seen->r12, r->r12);
-	KUNIT_EXPECT_EQ(test, seen->r13, r->r13);
-	KUNIT_EXPECT_EQ(test, seen->r14, r->r14);
-	KUNIT_EXPECT_EQ(test, seen->r15, r->r15);
+	test_regs_expect(test, seen, r);
 }
 
 /* What a call does without a probe is what it must do with one. */
@@ -361,15 +341,11 @@ static void test_symbol_and_offset(struct kunit *test)
 /* The slot of a displaced instruction is text, and has a symbol. */
 static void test_slot_is_text(struct kunit *test)
 {
-	const struct insn_case *c = kprobes_test_insns;
 	char name[KSYM_NAME_LEN], type;
 	unsigned long slot;
-	struct kprobe p = { };
+	struct kprobe p = { .addr = test_insn_named("lock_xadd") };
 
-	while (c < kprobes_test_insns_end && strcmp(c->name, "lock_xadd"))
-		c++;
-	KUNIT_ASSERT_PTR_NE(test, c, &kprobes_test_insns_end[0]);
-	p.addr = (void *)c->fn + c->at;
+	KUNIT_ASSERT_NOT_NULL(test, p.addr);
 	KUNIT_ASSERT_EQ(test, register_kprobe(&p), 0);
 	if (!kprobe_get_kallsym(0, &slot, &type, name)) {
 		KUNIT_EXPECT_TRUE(test, is_kprobe_insn_slot(slot));

@@ -10,52 +10,39 @@
 #include <linux/kprobes.h>
 #include <linux/string.h>
 
+#include "test_common.h"
+
 #define CALLS	2
 #define NR	4
 
-static noinline u32 set_target_a(u32 x)
-{
-	barrier();
-	return x + 1;
-}
-
-static noinline u32 set_target_b(u32 x)
-{
-	barrier();
-	return x + 2;
-}
+TEST_TARGET(set_target_a, x + 1)
+TEST_TARGET(set_target_b, x + 2)
 
 static u32 (*call_a)(u32) = set_target_a;
 static u32 (*call_b)(u32) = set_target_b;
 
-static struct kprobe kp[NR];
+static struct counted set[NR];
 static struct kprobe *kps[NR];
-static unsigned int hits[NR];
-
-static int count_pre(struct kprobe *p, struct pt_regs *regs)
-{
-	hits[p - kp]++;
-	return 0;
-}
-
-static void no_post(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
-{
-}
 
 /* 0 and 1 are on one function, 2 and 3 on another; 1 and 3 may redirect. */
 static void set_up(void)
 {
 	int i;
 
-	memset(kp, 0, sizeof(kp));
-	memset(hits, 0, sizeof(hits));
 	for (i = 0; i < NR; i++) {
-		kp[i].addr = (void *)(i < 2 ? set_target_a : set_target_b);
-		kp[i].pre_handler = count_pre;
+		set_up_counted(&set[i], i < 2 ? set_target_a : set_target_b);
+		kps[i] = &set[i].kp;
 		if (i & 1)
-			kp[i].post_handler = no_post;
-		kps[i] = &kp[i];
+			kps[i]->post_handler = no_post;
 	}
+}
+
+static void reset_hits(void)
+{
+	int i;
+
+	for (i = 0; i < NR; i++)
+		set[i].pre = 0;
 }
 
 /* Call both functions; of @mask's probes each must count, and no other. */
@@ -63,15 +50,15 @@ static void expect_hits(struct kunit *test, unsigned int mask)
 {
 	int i;
 
-	memset(hits, 0, sizeof(hits));
+	reset_hits();
 	for (i = 0; i < CALLS; i++) {
 		KUNIT_EXPECT_EQ(test, READ_ONCE(call_a)(i), i + 1);
 		KUNIT_EXPECT_EQ(test, READ_ONCE(call_b)(i), i + 2);
 	}
 	for (i = 0; i < NR; i++) {
-		KUNIT_EXPECT_EQ_MSG(test, hits[i], mask & BIT(i) ? CALLS : 0,
+		KUNIT_EXPECT_EQ_MSG(test, set[i].pre, mask & BIT(i) ? CALLS : 0,
 				    "probe %d of mask %x\n", i, mask);
-		KUNIT_EXPECT_EQ(test, kprobe_disabled(&kp[i]),
+		KUNIT_EXPECT_EQ(test, kprobe_disabled(kps[i]),
 				!(mask & BIT(i)));
 	}
 }
@@ -79,7 +66,7 @@ static void expect_hits(struct kunit *test, unsigned int mask)
 static void test_enable_disable(struct kunit *test)
 {
 	set_up();
-	kp[1].flags = KPROBE_FLAG_DISABLED;
+	kps[1]->flags = KPROBE_FLAG_DISABLED;
 	KUNIT_ASSERT_EQ(test, register_kprobes(kps, NR), 0);
 	expect_hits(test, 0xd);
 	KUNIT_EXPECT_EQ(test, disable_kprobes(kps, NR), 0);
@@ -105,13 +92,13 @@ static void test_every_mask(struct kunit *test)
 		set_up();
 		for (i = 0; i < NR; i++)
 			if (!(from & BIT(i)))
-				kp[i].flags = KPROBE_FLAG_DISABLED;
+				kps[i]->flags = KPROBE_FLAG_DISABLED;
 		KUNIT_ASSERT_EQ(test, register_kprobes(kps, NR), 0);
 		expect_hits(test, from);
 		for (i = 0; i < NR; i++)
 			KUNIT_EXPECT_EQ(test, to & BIT(i) ?
-					enable_kprobe(&kp[i]) :
-					disable_kprobe(&kp[i]), 0);
+					enable_kprobe(kps[i]) :
+					disable_kprobe(kps[i]), 0);
 		expect_hits(test, to);
 		unregister_kprobes(kps, NR);
 	}
@@ -123,17 +110,17 @@ static void test_portions(struct kunit *test)
 	set_up();
 	KUNIT_ASSERT_EQ(test, register_kprobes(kps, NR), 0);
 	unregister_kprobes(kps + 1, 2);
-	memset(hits, 0, sizeof(hits));
+	reset_hits();
 	READ_ONCE(call_a)(1);
 	READ_ONCE(call_b)(1);
-	KUNIT_EXPECT_EQ(test, hits[0], 1);
-	KUNIT_EXPECT_EQ(test, hits[1] + hits[2], 0);
-	KUNIT_EXPECT_EQ(test, hits[3], 1);
-	unregister_kprobe(&kp[3]);
-	unregister_kprobe(&kp[0]);
+	KUNIT_EXPECT_EQ(test, set[0].pre, 1);
+	KUNIT_EXPECT_EQ(test, set[1].pre + set[2].pre, 0);
+	KUNIT_EXPECT_EQ(test, set[3].pre, 1);
+	unregister_kprobe(kps[3]);
+	unregister_kprobe(kps[0]);
 	READ_ONCE(call_a)(1);
 	READ_ONCE(call_b)(1);
-	KUNIT_EXPECT_EQ(test, hits[0] + hits[3], 2);
+	KUNIT_EXPECT_EQ(test, set[0].pre + set[3].pre, 2);
 }
 
 /* One that is not registered fails the call, for all of them. */
@@ -142,10 +129,10 @@ static void test_one_stranger(struct kunit *test)
 	set_up();
 	KUNIT_ASSERT_EQ(test, register_kprobes(kps, NR - 1), 0);
 	KUNIT_EXPECT_EQ(test, disable_kprobes(kps, NR), -EINVAL);
-	KUNIT_EXPECT_FALSE(test, kprobe_disabled(&kp[0]));
+	KUNIT_EXPECT_FALSE(test, kprobe_disabled(kps[0]));
 	KUNIT_EXPECT_EQ(test, disable_kprobes(kps, NR - 1), 0);
 	KUNIT_EXPECT_EQ(test, enable_kprobes(kps, NR), -EINVAL);
-	KUNIT_EXPECT_TRUE(test, kprobe_disabled(&kp[0]));
+	KUNIT_EXPECT_TRUE(test, kprobe_disabled(kps[0]));
 	KUNIT_EXPECT_EQ(test, enable_kprobes(kps, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, disable_kprobes(NULL, 1), -EINVAL);
 	unregister_kprobes(kps, NR - 1);

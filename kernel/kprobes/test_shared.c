@@ -174,14 +174,7 @@ static bool as_wanted(const struct pt_regs *regs, unsigned long ip)
 	return regs->ip == ip && regs->orig_ax == -1 &&
 	       regs->sp == out.sp && regs->cs == __KERNEL_CS &&
 	       regs->ss == __KERNEL_DS && regs->flags & X86_EFLAGS_IF &&
-	       regs->ax == wanted.ax && regs->bx == wanted.bx &&
-	       regs->cx == wanted.cx && regs->dx == wanted.dx &&
-	       regs->si == wanted.si && regs->di == wanted.di &&
-	       regs->bp == wanted.bp && regs->r8 == wanted.r8 &&
-	       regs->r9 == wanted.r9 && regs->r10 == wanted.r10 &&
-	       regs->r11 == wanted.r11 && regs->r12 == wanted.r12 &&
-	       regs->r13 == wanted.r13 && regs->r14 == wanted.r14 &&
-	       regs->r15 == wanted.r15;
+	       test_regs_same(regs, &wanted);
 }
 
 static int shared_pre(struct kprobe *p, struct pt_regs *regs)
@@ -199,16 +192,6 @@ static void shared_post(struct kprobe *p, struct pt_regs *regs,
 {
 	post_hits++;
 	strange += !as_wanted(regs, shared_ip + MCOUNT_INSN_SIZE);
-}
-
-static void set_up_wanted(void)
-{
-	u64 *reg = (u64 *)&wanted;
-	int i;
-
-	for (i = 0; i < TR_FLAGS / 8; i++)
-		reg[i] = 0x0303030303030303ULL * (i + 1);
-	wanted.flags = X86_EFLAGS_FIXED | X86_EFLAGS_IF;
 }
 
 /* Call the function CALLS times, with all that are there watching. */
@@ -243,7 +226,8 @@ static void set_up(struct kunit *test, struct kprobe *p, bool with_post)
 	strange = 0;
 	other_calls = 0;
 	redirect = false;
-	set_up_wanted();
+	test_regs_fill(&wanted, 0x0303030303030303ULL,
+		       X86_EFLAGS_FIXED | X86_EFLAGS_IF);
 }
 
 static void expect_counts(struct kunit *test, bool with_post)

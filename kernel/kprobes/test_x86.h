@@ -39,6 +39,9 @@
 #include <linux/stddef.h>
 #include <linux/types.h>
 
+struct kunit;
+struct pt_regs;
+
 /**
  * struct test_regs - the registers before and after a call
  * @sp: at the callee's entry, where the return address is
@@ -91,6 +94,17 @@ struct insn_case {
 static_assert(sizeof(struct insn_case) == 32);
 
 extern const struct insn_case kprobes_test_insns[], kprobes_test_insns_end[];
+
+/* The place of the instruction in the case of that name, or NULL. */
+void *test_insn_named(const char *name);
+
+/* A value for each register that no other has: @step once, twice, ... */
+void test_regs_fill(struct test_regs *r, u64 step, u64 flags);
+
+/* All registers but ip, sp and flags: are they those? */
+bool test_regs_same(const struct pt_regs *seen, const struct test_regs *r);
+void test_regs_expect(struct kunit *test, const struct pt_regs *seen,
+		      const struct test_regs *r);
 
 #endif /* !__ASSEMBLY__ */
 #endif /* _KERNEL_KPROBES_TEST_X86_H */
