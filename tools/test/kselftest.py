@@ -287,7 +287,8 @@ def read_table(path):
 
 
 def base_version():
-    with open(os.path.join(base_tree("ours"), "Makefile")) as f:
+    """Of the base as unpacked: not every kernel need have been laid from it."""
+    with open(os.path.join(BUILD, "linux-source-6.12", "Makefile")) as f:
         v = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL) = (\d+)$",
                             f.read(), re.M))
     return f"{v['VERSION']}.{v['PATCHLEVEL']}.{v['SUBLEVEL']}"
@@ -300,7 +301,7 @@ def stock_results():
     if not files:
         return None, {}
     want = int(base_version().split(".")[2])
-    best = min(files, key=lambda v: abs(int(v.split(".")[2]) - want))
+    best = min(sorted(files), key=lambda v: abs(int(v.split(".")[2]) - want))
     return best, {k: (v[0], int(v[1]))
                   for k, v in read_table(files[best]).items()}
 
@@ -316,8 +317,12 @@ def run_base(kernel, tally, cases=None):
         fail("no results of stock are recorded; run: make stock-results")
     heading(f"kselftest ftrace on {kernel}, against stock {version}")
     if version != base_version():
-        print(f"WARNING: the base is {base_version()}, but the nearest "
-              f"results of stock are of {version}; run: make stock-results")
+        warning = (f"WARNING: the base is {base_version()}, but the nearest "
+                   f"results of stock are of {version}; run: "
+                   "make stock-results")
+        print(warning)
+        # And once more at the end, where it is seen.
+        tally.notes.append(warning)
     whole = cases is None
     cases = base_cases() if whole else cases
     job = Job(kernel, "base", False)
