@@ -17,6 +17,7 @@
 #include <linux/mutex.h>
 #include <asm/sections.h>
 
+#include "kprobes/index.h"
 #include "kprobes/internal.h"
 
 /* Serialises every change to probes, sites and the blacklist. */
@@ -116,7 +117,7 @@ static int place(struct kprobe *p, struct list_head *txn)
 	p->addr = (kprobe_opcode_t *)to.addr;
 	p->nmissed = 0;
 	p->flags &= KPROBE_FLAGS_FROM_CALLER;
-	p->flags |= site->method->flag;
+	p->flags |= site_method(site)->flag;
 	if (to.on_entry)
 		p->flags |= KPROBE_FLAG_ON_FUNC_ENTRY;
 	arch_describe_insn(site, p);
@@ -169,12 +170,15 @@ static void join(struct kprobe *p)
 	hlist_add_tail_rcu(&p->hlist, &site->probes[probe_lane(p)]);
 }
 
-static int register_set(struct list_head *set)
+static int register_set(struct list_head *set, int num)
 {
 	struct kprobe *p;
 	LIST_HEAD(txn);
 	int err;
 
+	err = site_index_reserve(num);
+	if (err)
+		return err;
 	err = place_all(set, &txn);
 	if (err)
 		return err;
@@ -218,7 +222,7 @@ int register_kprobes(struct kprobe **kps, int num)
 	mutex_lock(&kprobe_mutex);
 	err = link_new(kps, num, &set);
 	if (!err)
-		err = register_set(&set);
+		err = register_set(&set, num);
 	unlink_set(&set);
 	mutex_unlock(&kprobe_mutex);
 	return err;
@@ -257,7 +261,10 @@ static void leave_all(struct kprobe **kps, int num, struct list_head *set,
 		}
 		hlist_del_rcu(&kps[i]->hlist);
 		list_add_tail(&kps[i]->list, set);
-		txn_change(txn, site, 0);
+		if (!site->gone)
+			txn_change(txn, site, 0);
+		else if (site_empty(site))
+			list_move_tail(&site->batch, txn);
 	}
 }
 
@@ -284,11 +291,10 @@ void unregister_kprobes(struct kprobe **kps, int num)
 	mutex_lock(&kprobe_mutex);
 	leave_all(kps, num, &set, &txn);
 	txn_disarm_unwanted(&txn);
-	list_for_each_entry_safe(site, tmp, &txn, batch) {
-		list_del_init(&site->batch);
+	list_for_each_entry_safe(site, tmp, &txn, batch)
 		if (site_empty(site))
 			site_put(site);
-	}
+	txn_end(&txn);
 	mutex_unlock(&kprobe_mutex);
 
 	if (list_empty(&set))
@@ -388,6 +394,7 @@ EXPORT_SYMBOL_GPL(enable_kprobe);
  */
 int disable_kprobes(struct kprobe **kps, int num)
 {
+	struct probe_site *site;
 	LIST_HEAD(txn);
 	int i, err;
 
@@ -399,8 +406,10 @@ int disable_kprobes(struct kprobe **kps, int num)
 	if (err)
 		goto out;
 	for (i = 0; i < num; i++) {
+		site = probe_site_of(kps[i]);
 		kps[i]->flags |= KPROBE_FLAG_DISABLED;
-		txn_change(&txn, probe_site_of(kps[i]), 0);
+		if (!site->gone)
+			txn_change(&txn, site, 0);
 	}
 	txn_disarm_unwanted(&txn);
 	txn_end(&txn);

@@ -15,11 +15,11 @@
 bool kprobes_all_disarmed;
 
 /* In this order: the method that may fail comes before the one that may not. */
-static const struct arm_method *const methods[] = {
+const struct arm_method *const arm_methods[NR_METHODS] = {
 #ifdef CONFIG_KPROBES_ON_FTRACE
-	&arm_ftrace,
+	[METHOD_FTRACE]		= &arm_ftrace,
 #endif
-	&arm_breakpoint,
+	[METHOD_BREAKPOINT]	= &arm_breakpoint,
 };
 
 /**
@@ -77,7 +77,7 @@ void txn_end(struct list_head *txn)
 }
 
 /* The sites of @txn that @method has something to do for. */
-static void txn_take(struct list_head *txn, const struct arm_method *method,
+static void txn_take(struct list_head *txn, enum arm_method_id method,
 		     struct list_head *mine)
 {
 	struct probe_site *site, *next;
@@ -115,13 +115,13 @@ void txn_disarm(struct list_head *txn)
 	LIST_HEAD(done);
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(methods); i++) {
+	for (i = 0; i < NR_METHODS; i++) {
 		LIST_HEAD(mine);
 
-		txn_take(txn, methods[i], &mine);
+		txn_take(txn, i, &mine);
 		if (list_empty(&mine))
 			continue;
-		methods[i]->disarm(&mine);
+		arm_methods[i]->disarm(&mine);
 		txn_done(&mine, false, &done);
 	}
 
@@ -159,13 +159,13 @@ int txn_arm(struct list_head *txn)
 	int err = 0;
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(methods) && !err; i++) {
+	for (i = 0; i < NR_METHODS && !err; i++) {
 		LIST_HEAD(mine);
 
-		txn_take(txn, methods[i], &mine);
+		txn_take(txn, i, &mine);
 		if (list_empty(&mine))
 			continue;
-		err = methods[i]->arm(&mine);
+		err = arm_methods[i]->arm(&mine);
 		if (err)
 			list_splice(&mine, txn);
 		else
@@ -189,6 +189,7 @@ int txn_arm(struct list_head *txn)
 int sites_set_armed(bool armed)
 {
 	struct probe_site *site;
+	unsigned int pos = 0;
 	LIST_HEAD(txn);
 	int err = 0;
 
@@ -197,7 +198,7 @@ int sites_set_armed(bool armed)
 		goto out;
 
 	kprobes_all_disarmed = !armed;
-	list_for_each_entry(site, &all_sites, node)
+	while ((site = site_index_next(&pos)))
 		txn_change(&txn, site, site->armed ^ site_wanted(site));
 
 	if (armed) {
@@ -229,17 +230,16 @@ out:
 void sites_kill_range(unsigned long start, unsigned long size)
 {
 	struct probe_site *site, *next;
+	unsigned int pos = 0;
 	LIST_HEAD(txn);
 
 	mutex_lock(&kprobe_mutex);
-	list_for_each_entry(site, &all_sites, node)
+	while ((site = site_index_next(&pos)))
 		if (site->addr - start < size)
 			txn_change(&txn, site, site->armed);
 
 	txn_disarm(&txn);
-	list_for_each_entry_safe(site, next, &txn, batch) {
-		list_del_init(&site->batch);
+	list_for_each_entry_safe(site, next, &txn, batch)
 		site_kill(site);
-	}
 	mutex_unlock(&kprobe_mutex);
 }

@@ -16,11 +16,16 @@
 
 #include "internal.h"
 
-/* Text that others poke on their own may not be displaced. */
+/*
+ * Text that others poke on their own may not be displaced.  To ask for it is to
+ * have all their tables walked, so first a look at the text itself.
+ */
 static int check_reserved(unsigned long addr)
 {
 	void *text = (void *)addr;
 
+	if (!arch_text_may_be_patched(addr))
+		return 0;
 	if (jump_label_text_reserved(text, text) ||
 	    static_call_text_reserved(text, text))
 		return -EINVAL;
@@ -47,15 +52,7 @@ static int breakpoint_prepare(struct probe_site *site)
 
 	err = arch_site_displace(site);
 	if (err)
-		goto free;
-	if (arch_site_resume_key(site)) {
-		err = site_index_add_resume(site);
-		if (err)
-			goto free;
-	}
-	return 0;
-free:
-	arch_site_free(site);
+		arch_site_free(site);
 	return err;
 }
 
@@ -99,13 +96,10 @@ static void release_sites(struct work_struct *work)
 
 	wait_for_idle_tasks();
 
-	mutex_lock(&kprobe_mutex);
 	llist_for_each_entry_safe(site, next, list, released) {
-		site_index_del_resume(site);
 		arch_site_free(site);
-		kfree_rcu(site, rcu);
+		site_free_rcu(site);
 	}
-	mutex_unlock(&kprobe_mutex);
 }
 
 static DECLARE_WORK(release_work, release_sites);
@@ -123,12 +117,12 @@ static void emulated_is_left(struct rcu_head *rcu)
 	struct probe_site *site = container_of(rcu, struct probe_site, rcu);
 
 	arch_site_free(site);
-	kfree(site);
+	site_free(site);
 }
 
 static void breakpoint_release(struct probe_site *site)
 {
-	if (arch_site_resume_key(site))
+	if (arch_site_has_slot(site))
 		call_rcu_tasks(&site->rcu, slot_is_left);
 	else
 		call_rcu(&site->rcu, emulated_is_left);

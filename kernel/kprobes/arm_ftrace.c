@@ -20,14 +20,20 @@
 /* Set for good when ftrace has found its own records broken. */
 bool kprobe_ftrace_disabled __read_mostly;
 
+/*
+ * ftrace leaves a trampoline alone that an ops brings along, and has a function
+ * call it while the ops is the function's only one.
+ */
 static struct ftrace_ops lane_ops[NR_LANES] = {
 	[LANE_OBSERVE] = {
-		.func	= ftrace_hit_observe,
-		.flags	= FTRACE_OPS_FL_SAVE_REGS,
+		.func		= ftrace_hit_observe,
+		.trampoline	= (unsigned long)kprobe_entry_observe,
+		.flags		= FTRACE_OPS_FL_SAVE_REGS,
 	},
 	[LANE_REDIRECT] = {
-		.func	= ftrace_hit_redirect,
-		.flags	= FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY,
+		.func		= ftrace_hit_redirect,
+		.trampoline	= (unsigned long)kprobe_entry_redirect,
+		.flags		= FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY,
 	},
 };
 
@@ -179,7 +185,7 @@ static int ftrace_prepare(struct probe_site *site)
 static void ftrace_release(struct probe_site *site)
 {
 	/* A hit holds the site with preemption off, and not beyond. */
-	kfree_rcu(site, rcu);
+	site_free_rcu(site);
 }
 
 const struct arm_method arm_ftrace = {

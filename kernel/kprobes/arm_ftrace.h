@@ -14,4 +14,8 @@ void ftrace_hit_observe(unsigned long ip, unsigned long parent_ip,
 void ftrace_hit_redirect(unsigned long ip, unsigned long parent_ip,
 			 struct ftrace_ops *ops, struct ftrace_regs *fregs);
 
+/* The same, for a function without other users: called from its entry. */
+void kprobe_entry_observe(void);
+void kprobe_entry_redirect(void);
+
 #endif /* _KERNEL_KPROBES_ARM_FTRACE_H */

@@ -39,31 +39,39 @@ static void show_site(struct seq_file *m, struct probe_site *site)
 				   sym ? offset : p->offset, module);
 }
 
-/* The position of a site in one list, then in the other. */
+/* File positions: places in the index, and from here on in gone_sites. */
+#define POS_GONE	BIT_ULL(32)
+
+/* The first site at or behind a position, which is moved there. */
+static struct probe_site *site_at(loff_t *pos)
+{
+	struct probe_site *site;
+	unsigned int place = *pos;
+	loff_t n;
+
+	if (*pos < POS_GONE) {
+		site = site_index_next(&place);
+		*pos = site ? place - 1 : POS_GONE;
+		if (site)
+			return site;
+	}
+	n = *pos - POS_GONE;
+	list_for_each_entry(site, &gone_sites, batch)
+		if (!n--)
+			return site;
+	return NULL;
+}
+
 static void *list_seq_start(struct seq_file *m, loff_t *pos)
 {
-	struct list_head *at;
-	loff_t n = *pos;
-
 	mutex_lock(&kprobe_mutex);
-	list_for_each(at, &all_sites)
-		if (!n--)
-			return at;
-	list_for_each(at, &gone_sites)
-		if (!n--)
-			return at;
-	return NULL;
+	return site_at(pos);
 }
 
 static void *list_seq_next(struct seq_file *m, void *v, loff_t *pos)
 {
-	struct list_head *at = v;
-
 	++*pos;
-	at = at->next;
-	if (at == &all_sites)
-		at = gone_sites.next;
-	return at == &gone_sites ? NULL : at;
+	return site_at(pos);
 }
 
 static void list_seq_stop(struct seq_file *m, void *v)
@@ -73,7 +81,7 @@ static void list_seq_stop(struct seq_file *m, void *v)
 
 static int list_seq_show(struct seq_file *m, void *v)
 {
-	show_site(m, list_entry(v, struct probe_site, node));
+	show_site(m, v);
 	return 0;
 }
 

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What happens when a site is reached: its probes are run, lane by lane.
+ * The state of the hit that a CPU is in, and what is done with the hits that
+ * arrive meanwhile.
  *
- * This is the same for every method.  Nothing here takes a lock, writes memory
- * that CPUs share, or calls anything that could be traced or probed; the object
- * is built without ftrace and without sanitizers for that reason.
+ * Nothing here takes a lock, or calls anything that could be traced or probed;
+ * the object is built without ftrace and without sanitizers for that reason.
  */
 #include <linux/atomic.h>
 
-#include "internal.h"
+#include "hit.h"
 
-/* The probe whose handler this CPU is in.  Only the CPU itself touches it. */
+/*
+ * The probe whose handler this CPU is in.  Only the CPU itself touches it: a hit
+ * within a hit is known by it.
+ */
 DEFINE_PER_CPU(struct kprobe *, current_kprobe);
 DEFINE_PER_CPU(struct kprobe_ctlblk, kprobe_ctlblk);
 
@@ -18,69 +21,6 @@ DEFINE_PER_CPU(struct kprobe_ctlblk, kprobe_ctlblk);
 static struct kprobe busy_probe = {
 	.addr = (void *)~0UL,
 };
-
-/**
- * site_run_pre() - run the pre-handlers of a site
- * @site:  what was reached
- * @regs:  the registers, as a pre-handler is promised them
- * @lanes: bit mask of the lanes to run
- *
- * Context: any, preemption off, no other handler running on this CPU.
- * Return: true when a handler has set regs->ip and the hit ends here.
- */
-bool site_run_pre(struct probe_site *site, struct pt_regs *regs, unsigned int lanes)
-{
-	struct kprobe *p;
-	bool redirected;
-	int lane;
-
-	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_ACTIVE;
-
-	for_each_lane(lane) {
-		if (!(lanes & BIT(lane)))
-			continue;
-		hlist_for_each_entry_rcu_notrace(p, &site->probes[lane], hlist) {
-			if (!p->pre_handler || kprobe_disabled(p))
-				continue;
-			__this_cpu_write(current_kprobe, p);
-			redirected = p->pre_handler(p, regs);
-			if (redirected) {
-				reset_current_kprobe();
-				return true;
-			}
-		}
-	}
-	reset_current_kprobe();
-	return false;
-}
-NOKPROBE_SYMBOL(site_run_pre);
-
-/**
- * site_run_post() - run the post-handlers of a site
- * @site:  what was reached
- * @regs:  the registers after the displaced instruction
- * @lanes: bit mask of the lanes to run
- *
- * Context: any, preemption off, no other handler running on this CPU.
- */
-void site_run_post(struct probe_site *site, struct pt_regs *regs, unsigned int lanes)
-{
-	struct kprobe *p;
-
-	if (!(lanes & BIT(LANE_REDIRECT)))
-		return;
-
-	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_SSDONE;
-
-	hlist_for_each_entry_rcu_notrace(p, &site->probes[LANE_REDIRECT], hlist) {
-		if (kprobe_disabled(p))
-			continue;
-		__this_cpu_write(current_kprobe, p);
-		p->post_handler(p, regs, 0);
-	}
-	reset_current_kprobe();
-}
-NOKPROBE_SYMBOL(site_run_post);
 
 /**
  * kprobes_inc_nmissed_count() - count a hit whose handlers were not run

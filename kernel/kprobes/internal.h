@@ -29,6 +29,7 @@
 #ifndef _KERNEL_KPROBES_INTERNAL_H
 #define _KERNEL_KPROBES_INTERNAL_H
 
+#include <linux/init.h>
 #include <linux/kprobes.h>
 #include <linux/list.h>
 #include <linux/llist.h>
@@ -45,7 +46,7 @@ struct site_insn;
  * Probes that may redirect regs->ip (those with a post_handler) are kept apart
  * from the others, for two reasons: under ftrace they need an ops of their own
  * with IPMODIFY, which a livepatch or another redirecting user excludes; under
- * a breakpoint they need a second trap behind the displaced instruction.  A
+ * a breakpoint they need control back behind the displaced instruction.  A
  * probe stays in its lane as long as it is registered.
  */
 enum probe_lane {
@@ -56,35 +57,44 @@ enum probe_lane {
 
 #define for_each_lane(lane) for ((lane) = 0; (lane) < NR_LANES; (lane)++)
 
+/* How hits get to a site; the index of arm_methods[]. */
+enum arm_method_id {
+#ifdef CONFIG_KPROBES_ON_FTRACE
+	METHOD_FTRACE,
+#endif
+	METHOD_BREAKPOINT,
+	NR_METHODS
+};
+
 /**
  * struct probe_site - an address with probes
  * @addr:	where; the key of the index
- * @method:	how hits get here
  * @probes:	the probes, by lane; read under RCU, changed under kprobe_mutex
  * @insn:	the displaced instruction, NULL under ftrace; set before the site
  *		enters the index and constant from then on
- * @node:	in all_sites; kprobe_mutex
- * @batch:	in the transaction that is running; kprobe_mutex
+ * @batch:	in the transaction that is running, or in gone_sites; kprobe_mutex
+ * @rcu:	for the release
+ * @released:	for the release of a slot
+ * @method:	how hits get here: enum arm_method_id
  * @armed:	lanes (bit mask) whose hits get here; kprobe_mutex
  * @change:	lanes that the running transaction arms or disarms; kprobe_mutex
  * @gone:	the text was freed, the site is out of the index; kprobe_mutex
- * @rcu:	for the release
- * @released:	for the release of a slot, in place of @batch
+ *
+ * There can be tens of thousands, so they are small: one for an address.
  */
 struct probe_site {
 	unsigned long		addr;
-	const struct arm_method	*method;
 	struct hlist_head	probes[NR_LANES];
 	struct site_insn	*insn;
-	struct list_head	node;
 	union {
 		struct list_head	batch;
+		struct rcu_head		rcu;
 		struct llist_node	released;
 	};
+	u8			method;
 	u8			armed;
 	u8			change;
 	bool			gone;
-	struct rcu_head		rcu;
 };
 
 /**
@@ -112,9 +122,13 @@ struct arm_method {
 };
 
 extern const struct arm_method arm_breakpoint;
-#ifdef CONFIG_KPROBES_ON_FTRACE
 extern const struct arm_method arm_ftrace;
-#endif
+extern const struct arm_method *const arm_methods[NR_METHODS];
+
+static inline const struct arm_method *site_method(const struct probe_site *site)
+{
+	return arm_methods[site->method];
+}
 
 /* kprobes.c */
 extern struct mutex kprobe_mutex;
@@ -157,28 +171,24 @@ int blacklist_add_module(struct module *mod);
 void blacklist_remove_module(struct module *mod);
 extern const struct seq_operations blacklist_sops;
 
-/* index.c: address -> site */
-struct probe_site *site_find(unsigned long addr);
-struct probe_site *site_find_resume(unsigned long addr);
-int site_index_add(struct probe_site *site);
+/* index.c: address -> site; index.h has site_find() */
+int site_index_reserve(unsigned int n);
+void site_index_add(struct probe_site *site);
 void site_index_del(struct probe_site *site);
-int site_index_add_resume(struct probe_site *site);
-void site_index_del_resume(struct probe_site *site);
+struct probe_site *site_index_next(unsigned int *pos);
 
 /* site.c: the life of a site */
-extern struct list_head all_sites;
 extern struct list_head gone_sites;
 struct probe_site *site_get(const struct probe_target *at);
 struct probe_site *probe_site_of(const struct kprobe *p);
 void site_put(struct probe_site *site);
 void site_kill(struct probe_site *site);
+void site_free(struct probe_site *site);
+void site_free_rcu(struct probe_site *site);
+void __init sites_init(void);
 
-/* hit.c: what happens when a site is reached */
-bool site_run_pre(struct probe_site *site, struct pt_regs *regs, unsigned int lanes);
-void site_run_post(struct probe_site *site, struct pt_regs *regs, unsigned int lanes);
+/* hit.c, and hit.h: what happens when a site is reached */
 void site_count_missed(struct probe_site *site, unsigned int lanes);
-
-#define ALL_LANES	(BIT(LANE_OBSERVE) | BIT(LANE_REDIRECT))
 
 /* arm.c: transactions */
 unsigned int site_wanted(const struct probe_site *site);
@@ -204,12 +214,13 @@ bool probe_is_kretprobe(const struct kprobe *p);
  *
  * arch_skip_entry_prologue(): the first address of a function that a probe on
  *	its entry may stand at.
+ * arch_text_may_be_patched(): can the instruction at an address be one of those
+ *	that jump labels and static calls consist of?  text_mutex held.
  * arch_site_decode(): look at the text around a site and fill in site->insn;
  *	text_mutex held.  Returns 0, -EILSEQ, -EINVAL or -ENOMEM.
  * arch_site_displace(): make the slot, if one is needed; may sleep.  Returns 0,
  *	-EINVAL or -ENOMEM; then, too, arch_site_free() is called.
- * arch_site_resume_key(): address of the trap behind the displaced instruction,
- *	0 when it has no slot; any context.
+ * arch_site_has_slot(): may a task be in the displaced instruction?
  * arch_site_free(): undo arch_site_decode() and arch_site_displace(); may sleep
  *	only when there is a slot.
  * arch_breakpoints_set(), arch_breakpoints_clear(): poke the sites of a
@@ -222,9 +233,10 @@ bool probe_is_kretprobe(const struct kprobe *p);
 extern struct kretprobe_blackpoint kretprobe_blacklist[];
 int __init arch_populate_kprobe_blacklist(void);
 unsigned long arch_skip_entry_prologue(unsigned long func);
+bool arch_text_may_be_patched(unsigned long addr);
 int arch_site_decode(struct probe_site *site);
 int arch_site_displace(struct probe_site *site);
-unsigned long arch_site_resume_key(const struct probe_site *site);
+bool arch_site_has_slot(const struct probe_site *site);
 void arch_site_free(struct probe_site *site);
 void arch_breakpoints_set(struct list_head *sites);
 void arch_breakpoints_clear(struct list_head *sites);

@@ -6,28 +6,55 @@
 #include <linux/init.h>
 #include <linux/slab.h>
 
+#include "index.h"
 #include "internal.h"
 
-/* Sites in the index, for those who walk all of them; kprobe_mutex. */
-LIST_HEAD(all_sites);
+static struct kmem_cache *site_cache __ro_after_init;
 
 /* Sites whose text is gone, waiting for their probes to leave; kprobe_mutex. */
 LIST_HEAD(gone_sites);
 
-static const struct arm_method *site_method(const struct probe_target *at)
+static enum arm_method_id choose_method(const struct probe_target *at)
 {
 #ifdef CONFIG_KPROBES_ON_FTRACE
 	if (at->fentry)
-		return &arm_ftrace;
+		return METHOD_FTRACE;
 #endif
-	return &arm_breakpoint;
+	return METHOD_BREAKPOINT;
+}
+
+/**
+ * site_free() - free a site that no hit can be looking at
+ * @site: the site, out of the index, with nothing of its method's left
+ *
+ * Context: any but NMI.
+ */
+void site_free(struct probe_site *site)
+{
+	kmem_cache_free(site_cache, site);
+}
+
+static void site_free_cb(struct rcu_head *rcu)
+{
+	site_free(container_of(rcu, struct probe_site, rcu));
+}
+
+/**
+ * site_free_rcu() - site_free() after a grace period
+ * @site: the site
+ *
+ * Context: any but NMI.
+ */
+void site_free_rcu(struct probe_site *site)
+{
+	call_rcu(&site->rcu, site_free_cb);
 }
 
 /**
  * site_get() - the site at an address, made if there is none
  * @at: what probe_resolve() has found
  *
- * A new site is in the index and not armed.  When no probe joins it, it must be
+ * There is room in the index.  A new site is in it and not armed.  When no probe joins it, it must be
  * given back with site_put().
  *
  * Context: may sleep; kprobe_mutex held.
@@ -42,28 +69,20 @@ struct probe_site *site_get(const struct probe_target *at)
 	if (site)
 		return site;
 
-	site = kzalloc(sizeof(*site), GFP_KERNEL);
+	site = kmem_cache_zalloc(site_cache, GFP_KERNEL);
 	if (!site)
 		return ERR_PTR(-ENOMEM);
 	site->addr = at->addr;
-	site->method = site_method(at);
+	site->method = choose_method(at);
 	INIT_LIST_HEAD(&site->batch);
 
-	err = site->method->prepare(site);
-	if (err)
-		goto free;
-	err = site_index_add(site);
-	if (err)
-		goto release;
-	list_add_tail(&site->node, &all_sites);
+	err = site_method(site)->prepare(site);
+	if (err) {
+		site_free(site);
+		return ERR_PTR(err);
+	}
+	site_index_add(site);
 	return site;
-
-release:
-	site->method->release(site);
-	return ERR_PTR(err);
-free:
-	kfree(site);
-	return ERR_PTR(err);
 }
 
 /**
@@ -76,8 +95,8 @@ void site_put(struct probe_site *site)
 {
 	if (!site->gone)
 		site_index_del(site);
-	list_del(&site->node);
-	site->method->release(site);
+	list_del(&site->batch);
+	site_method(site)->release(site);
 }
 
 /**
@@ -93,7 +112,7 @@ void site_kill(struct probe_site *site)
 
 	site->gone = true;
 	site_index_del(site);
-	list_move_tail(&site->node, &gone_sites);
+	list_move_tail(&site->batch, &gone_sites);
 
 	for_each_lane(lane)
 		hlist_for_each_entry(p, &site->probes[lane], hlist)
@@ -125,8 +144,18 @@ struct probe_site *probe_site_of(const struct kprobe *p)
 
 	if (site && site_has(site, p))
 		return site;
-	list_for_each_entry(site, &gone_sites, node)
+	list_for_each_entry(site, &gone_sites, batch)
 		if (site_has(site, p))
 			return site;
 	return NULL;
+}
+
+/**
+ * sites_init() - before the first site
+ *
+ * Context: boot.
+ */
+void __init sites_init(void)
+{
+	site_cache = KMEM_CACHE(probe_site, SLAB_PANIC);
 }

@@ -15,6 +15,7 @@
 #include <linux/kprobes.h>
 #include <linux/sched.h>
 
+#include "index.h"
 #include "internal.h"
 #include "test_common.h"
 #include "test_fault.h"

@@ -76,6 +76,7 @@ static int __init kprobes_init(void)
 {
 	int err;
 
+	sites_init();
 	mutex_lock(&kprobe_mutex);
 	err = blacklist_init();
 	mutex_unlock(&kprobe_mutex);

@@ -2,30 +2,21 @@
 /*
  * A hit on a breakpoint, and the pokes that make one.
  *
- * There is no state between the two traps of a displaced instruction that is
- * followed by post-handlers: the first trap sends the task to the slot as it is,
- * interrupts and preemption unchanged, and the second finds the site by its own
- * address.  So the instruction may be interrupted and go on elsewhere.  When it
- * takes a page fault it leaves the slot for good, and starts again at the first
- * trap: kprobe_page_fault() says why.
+ * The trap sends the task to the slot as it is, interrupts and preemption
+ * unchanged.  The copy there ends in a jump back or, when post-handlers are to
+ * run, in a call that does so: no state is kept in between, and the instruction
+ * may be interrupted and go on elsewhere.  When it takes a page fault it leaves
+ * the slot for good and starts again at the trap: kprobe_page_fault() says why.
  */
 #include <linux/perf_event.h>
 #include <asm/text-patching.h>
 
-#include "../../../../kernel/kprobes/internal.h"
+#include "../../../../kernel/kprobes/hit.h"
 #include "insn.h"
 
-/* Where the copy that ends in a trap has that trap. */
-unsigned long arch_site_resume_key(const struct probe_site *site)
-{
-	const struct site_insn *si = site->insn;
-
-	return si->slot ? (unsigned long)si->slot + SLOT_TRAP + si->len : 0;
-}
-NOKPROBE_SYMBOL(arch_site_resume_key);
-
 /* Have the displaced instruction's effect, and the post-handlers behind it. */
-static void run_displaced(struct probe_site *site, struct pt_regs *regs, bool post)
+static __always_inline void run_displaced(struct probe_site *site, struct pt_regs *regs,
+					  bool post)
 {
 	const struct site_insn *si = site->insn;
 
@@ -33,15 +24,14 @@ static void run_displaced(struct probe_site *site, struct pt_regs *regs, bool po
 		regs->ip = site->addr + si->len;
 		if (si->emulate(si, regs)) {
 			if (post)
-				site_run_post(site, regs, ALL_LANES);
+				site_run_post(site, regs);
 			return;
 		}
 	}
-	regs->ip = (unsigned long)si->slot + (post ? SLOT_TRAP : 0);
+	regs->ip = (unsigned long)si->slot + (post ? SLOT_COPY_POST : SLOT_COPY);
 }
-NOKPROBE_SYMBOL(run_displaced);
 
-static void hit(struct probe_site *site, struct pt_regs *regs)
+static __always_inline void hit(struct probe_site *site, struct pt_regs *regs)
 {
 	bool post;
 
@@ -55,17 +45,6 @@ static void hit(struct probe_site *site, struct pt_regs *regs)
 	if (!site_run_pre(site, regs, ALL_LANES))
 		run_displaced(site, regs, post);
 }
-NOKPROBE_SYMBOL(hit);
-
-/* The trap behind a displaced instruction. */
-static void resume(struct probe_site *site, struct pt_regs *regs)
-{
-	regs->ip = site->addr + site->insn->len;
-	/* Its first trap came from within a handler: missed there, so here. */
-	if (likely(!kprobe_running()))
-		site_run_post(site, regs, ALL_LANES);
-}
-NOKPROBE_SYMBOL(resume);
 
 /**
  * kprobe_int3_handler() - a breakpoint trap, in the kernel or not
@@ -83,13 +62,8 @@ int kprobe_int3_handler(struct pt_regs *regs)
 		return 0;
 
 	site = site_find(addr);
-	if (site && site->insn) {
+	if (likely(site && site->insn)) {
 		hit(site, regs);
-		return 1;
-	}
-	site = site_find_resume(addr);
-	if (site) {
-		resume(site, regs);
 		return 1;
 	}
 	/* Disarmed since this CPU fetched it: the instruction is back. */

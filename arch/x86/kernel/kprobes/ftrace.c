@@ -8,7 +8,7 @@
 #include <asm/text-patching.h>
 
 #include "../../../../kernel/kprobes/arm_ftrace.h"
-#include "../../../../kernel/kprobes/internal.h"
+#include "../../../../kernel/kprobes/hit.h"
 
 static __always_inline void ftrace_hit(unsigned long ip, struct ftrace_regs *fregs,
 				       unsigned int lanes)
@@ -37,7 +37,8 @@ static __always_inline void ftrace_hit(unsigned long ip, struct ftrace_regs *fre
 	if (!site_run_pre(site, regs, lanes)) {
 		/* The nop has run. */
 		regs->ip = ip + MCOUNT_INSN_SIZE;
-		site_run_post(site, regs, lanes);
+		if (lanes & BIT(LANE_REDIRECT))
+			site_run_post(site, regs);
 		regs->ip = saved_ip;
 	}
 	regs->orig_ax = saved_ax;

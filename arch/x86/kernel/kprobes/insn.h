@@ -9,6 +9,8 @@
 #include <asm/insn.h>
 #include <asm/ptrace.h>
 
+#include "entry.h"
+
 struct insn_operand;
 struct site_insn;
 
@@ -53,8 +55,9 @@ struct insn_operand {
  * @len:	bytes in the text
  * @bytes:	the bytes
  *
- * A slot holds the instruction twice: at its start followed by a jump back, and
- * at SLOT_TRAP followed by a breakpoint, for sites with post-handlers.
+ * A slot holds the instruction twice: at SLOT_COPY followed by a jump back, and
+ * at SLOT_COPY_POST followed by a call of kprobe_entry_resume(), which runs the
+ * post-handlers.  At SLOT_SITE is a pointer to the site.
  */
 struct site_insn {
 	emulate_t		emulate;
@@ -66,8 +69,6 @@ struct site_insn {
 	u8			len;
 	u8			bytes[MAX_INSN_SIZE];
 };
-
-#define SLOT_TRAP	32
 
 /* site_insn.cond of emulate_loop(): the opcodes */
 #define LOOP_NE		0xe0

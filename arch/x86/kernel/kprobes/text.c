@@ -14,6 +14,7 @@
 #include <asm/sections.h>
 #include <asm/text-patching.h>
 
+#include "../../../../kernel/kprobes/index.h"
 #include "../../../../kernel/kprobes/internal.h"
 #include "insn.h"
 
@@ -88,6 +89,29 @@ static int insn_length_at(unsigned long addr)
 	return insn.length;
 }
 
+/*
+ * A jump label is a nop or a jump; a static call is a call, a jump, a nop, a
+ * return, or "xor %eax, %eax" behind prefixes that make it five bytes.
+ */
+bool arch_text_may_be_patched(unsigned long addr)
+{
+	switch (*(u8 *)addr) {
+	case 0x0f:	/* nop, jcc */
+	case 0x2e:	/* xor with prefixes */
+	case 0x3e:	/* nop with a prefix */
+	case 0x66:	/* nop of two bytes */
+	case 0x70 ... 0x7f:
+	case 0x90:
+	case JMP8_INSN_OPCODE:
+	case JMP32_INSN_OPCODE:
+	case CALL_INSN_OPCODE:
+	case RET_INSN_OPCODE:
+	case INT3_INSN_OPCODE:
+		return true;
+	}
+	return false;
+}
+
 /* Decode from the start of the function: the only way to know. */
 static int check_boundary(unsigned long addr)
 {
@@ -154,10 +178,31 @@ static int displace(u8 *buf, const struct site_insn *si, unsigned long addr,
 	return 0;
 }
 
+/* At @offset in the slot: a copy, and behind it a jump or a call to @to. */
+static int copy_and(u8 *buf, const struct probe_site *site, unsigned int offset,
+		    u8 opcode, const void *to)
+{
+	const struct site_insn *si = site->insn;
+	void *at = si->slot + offset;
+	int err;
+
+	err = displace(buf + offset, si, site->addr, (unsigned long)at);
+	if (err)
+		return err;
+	offset += si->len;
+	at += si->len;
+	__text_gen_insn(buf + offset, opcode, at, to, text_opcode_size(opcode));
+	return 0;
+}
+
+bool arch_site_has_slot(const struct probe_site *site)
+{
+	return site->insn->slot;
+}
+
 int arch_site_displace(struct probe_site *site)
 {
 	struct site_insn *si = site->insn;
-	unsigned long slot, back;
 	u8 buf[INSN_SLOT_SIZE];
 	int err;
 
@@ -167,17 +212,16 @@ int arch_site_displace(struct probe_site *site)
 	if (!si->slot)
 		return -ENOMEM;
 
-	slot = (unsigned long)si->slot;
 	memset(buf, INT3_INSN_OPCODE, sizeof(buf));
-	err = displace(buf, si, site->addr, slot);
+	err = copy_and(buf, site, SLOT_COPY, JMP32_INSN_OPCODE,
+		       (void *)site->addr + si->len);
 	if (!err)
-		err = displace(buf + SLOT_TRAP, si, site->addr, slot + SLOT_TRAP);
+		err = copy_and(buf, site, SLOT_COPY_POST, CALL_INSN_OPCODE,
+			       kprobe_entry_resume);
 	if (err)
 		return err;
+	*(struct probe_site **)(buf + SLOT_SITE) = site;
 
-	back = slot + si->len;
-	__text_gen_insn(buf + si->len, JMP32_INSN_OPCODE, (void *)back,
-			(void *)site->addr + si->len, JMP32_INSN_SIZE);
 	perf_event_text_poke(si->slot, NULL, 0, buf, sizeof(buf));
 	text_poke_copy(si->slot, buf, sizeof(buf));
 	return 0;

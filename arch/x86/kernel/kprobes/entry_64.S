@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Hits that arrive by a call: at a function's entry, where ftrace has put the
+ * call in place of the nop; and from a slot.
+ *
+ * The usual hit is dealt with here from end to end, in registers that the frame
+ * has saved: no hit is cheaper than one that calls nothing but the handlers.
+ * What is rare goes to C, in entry.c.  Nothing in here may be probed or traced.
+ *
+ * Throughout: %rbx the site, %r12 its address, %r13 the probe.
+ */
+#include <linux/linkage.h>
+#include <asm/asm.h>
+#include <asm/frame.h>
+#include <asm/percpu.h>
+
+#include "../../../../kernel/kprobes/index.h"
+#include "entry.h"
+#include "frame.h"
+
+/* site_find(); to \none when there is no site. */
+.macro FIND_SITE none:req
+	movq	kprobe_site_index(%rip), %rdx
+	movl	INDEX_SHIFT(%rdx), %ecx
+	movabsq	$INDEX_HASH, %rax
+	imulq	%r12, %rax
+	shrq	%cl, %rax
+.Llook\@:
+	movq	INDEX_ENTRY(%rdx, %rax, 8), %rbx
+	testq	%rbx, %rbx
+	jz	\none
+	cmpq	%r12, (%rbx)
+	je	.Lfound\@
+	incl	%eax
+	andl	INDEX_MASK(%rdx), %eax
+	jmp	.Llook\@
+.Lfound\@:
+.endm
+
+/*
+ * The pre-handlers of a lane; to \redirected as soon as one has set regs->ip.
+ * %r13 is walked along under RCU: preemption is off.
+ */
+.macro RUN_PRE lane:req redirected:req
+	movq	(SITE_PROBES + \lane * SITE_LANE_SIZE)(%rbx), %r13
+	testq	%r13, %r13
+	jz	.Ldone\@
+.Lprobe\@:
+	testb	$KPROBE_OFF, KPROBE_FLAGS(%r13)
+	jnz	.Lnext\@
+	movq	KPROBE_PRE_HANDLER(%r13), %rax
+	testq	%rax, %rax
+	jz	.Lnext\@
+	movq	%r13, PER_CPU_VAR(current_kprobe)
+	movq	%r13, %rdi
+	movq	%rsp, %rsi
+	CALL_NOSPEC rax
+	testl	%eax, %eax
+	jnz	\redirected
+.Lnext\@:
+	movq	(%r13), %r13
+	testq	%r13, %r13
+	jnz	.Lprobe\@
+.Ldone\@:
+.endm
+
+/* The post-handlers, all of them in one lane. */
+.macro RUN_POST
+	movq	$STATUS_SSDONE, PER_CPU_VAR(kprobe_ctlblk)
+	movq	(SITE_PROBES + REDIRECT * SITE_LANE_SIZE)(%rbx), %r13
+	testq	%r13, %r13
+	jz	.Ldone\@
+.Lprobe\@:
+	testb	$KPROBE_OFF, KPROBE_FLAGS(%r13)
+	jnz	.Lnext\@
+	movq	%r13, PER_CPU_VAR(current_kprobe)
+	movq	KPROBE_POST_HANDLER(%r13), %rax
+	movq	%r13, %rdi
+	movq	%rsp, %rsi
+	xorl	%edx, %edx
+	CALL_NOSPEC rax
+.Lnext\@:
+	movq	(%r13), %r13
+	testq	%r13, %r13
+	jnz	.Lprobe\@
+.Ldone\@:
+.endm
+
+/*
+ * The ftrace method, for a function whose only user is one lane: ftrace calls
+ * us instead of its own trampoline.  Shared functions come by ops->func, which
+ * does the same: ftrace.c.
+ */
+.macro FTRACE_ENTRY name:req lane:req
+SYM_CODE_START(\name)
+	UNWIND_HINT_FUNC
+	ANNOTATE_NOENDBR		/* direct calls only */
+	CALL_DEPTH_ACCOUNT
+	FRAME_BUILD
+	incl	PER_CPU_VAR(pcpu_hot + PCPU_PREEMPT_COUNT)
+	movq	RIP(%rsp), %r12
+	decq	%r12
+	cmpq	$0, PER_CPU_VAR(current_kprobe)
+	jne	.Lmissed\@
+	FIND_SITE .Lout\@
+
+	movq	$STATUS_ACTIVE, PER_CPU_VAR(kprobe_ctlblk)
+	RUN_PRE \lane .Lredirected\@
+.if \lane == REDIRECT
+	/* The nop has run. */
+	addq	$NOP_REST, RIP(%rsp)
+	RUN_POST
+.endif
+.Lidle\@:
+	movq	$0, PER_CPU_VAR(current_kprobe)
+.Lout\@:
+	decl	PER_CPU_VAR(pcpu_hot + PCPU_PREEMPT_COUNT)
+	jz	.Lpreempt\@
+.Lreturn\@:
+	FRAME_RETURN
+
+.Lredirected\@:
+	movq	RIP(%rsp), %rax
+	movq	%rax, FRAME_RET(%rsp)
+	jmp	.Lidle\@
+.Lmissed\@:
+	movq	%r12, %rdi
+	movl	$(1 << \lane), %esi
+	call	kprobe_entry_missed
+	jmp	.Lout\@
+.Lpreempt\@:
+	call	kprobe_entry_preempt
+	jmp	.Lreturn\@
+SYM_CODE_END(\name)
+_ASM_NOKPROBE(\name)
+.endm
+
+	.text
+
+FTRACE_ENTRY kprobe_entry_observe OBSERVE
+FTRACE_ENTRY kprobe_entry_redirect REDIRECT
+
+/*
+ * Called from a slot behind the displaced instruction; goes on in the text.  The
+ * call is not accounted where it stands, since the flags are live there.
+ */
+SYM_CODE_START(kprobe_entry_resume)
+	UNWIND_HINT_FUNC
+	ANNOTATE_NOENDBR
+	FRAME_BUILD links=0
+	CALL_DEPTH_ACCOUNT
+	UNWIND_HINT_REGS
+	ENCODE_FRAME_POINTER
+	movq	FRAME_SIZE(%rsp), %rdi
+	movq	%rsp, %rsi
+	call	kprobe_entry_resumed
+	movq	RIP(%rsp), %rax
+	movq	%rax, FRAME_SIZE(%rsp)
+	FRAME_HINT links=0
+	FRAME_RETURN links=0
+SYM_CODE_END(kprobe_entry_resume)
+_ASM_NOKPROBE(kprobe_entry_resume)
