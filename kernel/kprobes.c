@@ -168,6 +168,8 @@ static void join(struct kprobe *p)
 
 	INIT_HLIST_NODE(&p->hlist);
 	hlist_add_tail_rcu(&p->hlist, &site->probes[probe_lane(p)]);
+	if (site_is_displaced(site) && displaced(site)->jump == JUMP_ARMED)
+		p->flags |= KPROBE_FLAG_OPTIMIZED;
 }
 
 static int register_set(struct list_head *set, int num)

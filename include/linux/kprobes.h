@@ -249,7 +249,11 @@ unsigned long kprobe_slot_origin(unsigned long addr);
 int kprobe_get_kallsym(unsigned int symnum, unsigned long *value, char *type, char *sym);
 
 void kprobe_free_init_mem(void);
+#ifdef CONFIG_OPTPROBES
+void wait_for_kprobe_optimizer(void);
+#else
 static inline void wait_for_kprobe_optimizer(void) { }
+#endif
 
 #else /* !CONFIG_KPROBES */
 

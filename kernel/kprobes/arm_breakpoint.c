@@ -15,6 +15,7 @@
 #include <linux/workqueue.h>
 
 #include "internal.h"
+#include "jump.h"
 
 /*
  * Text that others poke on their own may not be displaced.  To ask for it is to
@@ -38,6 +39,9 @@ static int breakpoint_prepare(struct probe_site *site)
 
 	lockdep_assert_held(&kprobe_mutex);
 
+	INIT_LIST_HEAD(&displaced(site)->jump_node);
+	jump_make_way(site->addr);
+
 	cpus_read_lock();
 	jump_label_lock();
 	mutex_lock(&text_mutex);
@@ -48,39 +52,70 @@ static int breakpoint_prepare(struct probe_site *site)
 	jump_label_unlock();
 	cpus_read_unlock();
 	if (err)
-		return err;
+		goto out;
 
 	err = arch_site_displace(site);
 	if (err)
 		arch_site_free(site);
+out:
+	if (err)
+		jump_reconsider_before(site->addr);
 	return err;
 }
 
 static int breakpoint_arm(struct list_head *sites)
 {
+	struct probe_site *site;
+	LIST_HEAD(jumps);
+
 	lockdep_assert_held(&kprobe_mutex);
+
+	/* One kind of probe more may be one that a jump cannot serve. */
+	list_for_each_entry(site, sites, batch)
+		if (site->armed)
+			jump_cancel(site, &jumps);
+	jumps_undo(&jumps);
 
 	/* A lane more at an armed site changes nothing in the text. */
 	mutex_lock(&text_mutex);
 	arch_breakpoints_set(sites);
 	mutex_unlock(&text_mutex);
+
+	list_for_each_entry(site, sites, batch)
+		jump_consider(site, site->armed | site->change, &jumps);
+	jumps_begin(&jumps);
 	return 0;
 }
 
 static void breakpoint_disarm(struct list_head *sites)
 {
+	struct probe_site *site;
+	LIST_HEAD(jumps);
+
 	lockdep_assert_held(&kprobe_mutex);
+
+	list_for_each_entry(site, sites, batch)
+		jump_cancel(site, &jumps);
+	jumps_undo(&jumps);
 
 	mutex_lock(&text_mutex);
 	arch_breakpoints_clear(sites);
 	mutex_unlock(&text_mutex);
+
+	list_for_each_entry(site, sites, batch)
+		jump_consider(site, site->armed & ~site->change, &jumps);
+	jumps_begin(&jumps);
 }
 
 /* Sites whose slot no task is in any more, on their way to release_work. */
 static LLIST_HEAD(released);
 
-/* The idle task's stay in a slot is not seen by tasks-RCU, but by this. */
-static void wait_for_idle_tasks(void)
+/**
+ * wait_for_idle_tasks() - what tasks-RCU does not see
+ *
+ * Context: may sleep.
+ */
+void wait_for_idle_tasks(void)
 {
 #ifdef CONFIG_TASKS_RUDE_RCU
 	synchronize_rcu_tasks_rude();
@@ -122,6 +157,7 @@ static void emulated_is_left(struct rcu_head *rcu)
 
 static void breakpoint_release(struct probe_site *site)
 {
+	jump_reconsider_before(site->addr);
 	if (arch_site_has_slot(site))
 		call_rcu_tasks(&site->rcu, slot_is_left);
 	else
@@ -130,6 +166,8 @@ static void breakpoint_release(struct probe_site *site)
 
 const struct arm_method arm_breakpoint = {
 	.name		= "breakpoint",
+	.site_name	= "kprobe_displaced_site",
+	.site_size	= sizeof(struct displaced_site),
 	.prepare	= breakpoint_prepare,
 	.arm		= breakpoint_arm,
 	.disarm		= breakpoint_disarm,

@@ -191,6 +191,8 @@ static void ftrace_release(struct probe_site *site)
 const struct arm_method arm_ftrace = {
 	.name		= "ftrace",
 	.flag		= KPROBE_FLAG_FTRACE,
+	.site_name	= "kprobe_site",
+	.site_size	= sizeof(struct probe_site),
 	.prepare	= ftrace_prepare,
 	.arm		= ftrace_arm,
 	.disarm		= ftrace_disarm,

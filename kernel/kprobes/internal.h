@@ -70,8 +70,6 @@ enum arm_method_id {
  * struct probe_site - an address with probes
  * @addr:	where; the key of the index
  * @probes:	the probes, by lane; read under RCU, changed under kprobe_mutex
- * @insn:	the displaced instruction, NULL under ftrace; set before the site
- *		enters the index and constant from then on
  * @batch:	in the transaction that is running, or in gone_sites; kprobe_mutex
  * @rcu:	for the release
  * @released:	for the release of a slot
@@ -85,7 +83,6 @@ enum arm_method_id {
 struct probe_site {
 	unsigned long		addr;
 	struct hlist_head	probes[NR_LANES];
-	struct site_insn	*insn;
 	union {
 		struct list_head	batch;
 		struct rcu_head		rcu;
@@ -97,10 +94,50 @@ struct probe_site {
 	bool			gone;
 };
 
+/* How far a site has come on its way from a breakpoint to a jump. */
+enum jump_state {
+	JUMP_NOT,
+	JUMP_QUEUED,		/* to be planned, in jump_queue */
+	JUMP_IN_GRACE,		/* planned, in jump_grace: nobody enters the region */
+	JUMP_ARMED,
+};
+
+/**
+ * struct displaced_site - a site whose instruction does not run in its place
+ * @site:	any method's
+ * @insn:	the instruction, the architecture's; constant once the site is in
+ *		the index
+ * @jump_node:	in jump_queue or jump_grace; kprobe_mutex
+ * @jump:	enum jump_state; kprobe_mutex
+ */
+struct displaced_site {
+	struct probe_site	site;
+	struct site_insn	*insn;
+	struct list_head	jump_node;
+	u8			jump;
+};
+
+static inline bool site_is_displaced(const struct probe_site *site)
+{
+	return site->method == METHOD_BREAKPOINT;
+}
+
+static inline struct displaced_site *displaced(const struct probe_site *site)
+{
+	return container_of(site, struct displaced_site, site);
+}
+
+static inline struct site_insn *site_insn(const struct probe_site *site)
+{
+	return displaced(site)->insn;
+}
+
 /**
  * struct arm_method - a way to make a hit on an address reach its site
  * @name:	for the log and the list
  * @flag:	KPROBE_FLAG_* that probes under this method carry, or 0
+ * @site_name:	of the slab cache of its sites
+ * @site_size:	bytes of a site, which begins with a struct probe_site
  * @prepare:	learn what the text at the site needs; may sleep.  Returns 0,
  *		-EILSEQ (not an instruction boundary), -EINVAL (reserved text or
  *		an instruction that cannot be displaced), -ENOMEM
@@ -115,6 +152,8 @@ struct probe_site {
 struct arm_method {
 	const char	*name;
 	u32		flag;
+	const char	*site_name;
+	size_t		site_size;
 	int (*prepare)(struct probe_site *site);
 	int (*arm)(struct list_head *sites);
 	void (*disarm)(struct list_head *sites);
@@ -177,6 +216,9 @@ void site_index_add(struct probe_site *site);
 void site_index_del(struct probe_site *site);
 struct probe_site *site_index_next(unsigned int *pos);
 
+/* arm_breakpoint.c */
+void wait_for_idle_tasks(void);
+
 /* site.c: the life of a site */
 extern struct list_head gone_sites;
 struct probe_site *site_get(const struct probe_target *at);
@@ -200,12 +242,6 @@ void txn_end(struct list_head *txn);
 int sites_set_armed(bool armed);
 void sites_kill_range(unsigned long start, unsigned long size);
 
-/* slots.c: executable memory for displaced instructions */
-#define INSN_SLOT_SIZE	64
-
-void *insn_slot_alloc(unsigned long origin);
-void insn_slot_free(void *slot);
-
 /* kretprobe.c */
 bool probe_is_kretprobe(const struct kprobe *p);
 
@@ -216,7 +252,7 @@ bool probe_is_kretprobe(const struct kprobe *p);
  *	its entry may stand at.
  * arch_text_may_be_patched(): can the instruction at an address be one of those
  *	that jump labels and static calls consist of?  text_mutex held.
- * arch_site_decode(): look at the text around a site and fill in site->insn;
+ * arch_site_decode(): look at the text around a site and make site_insn();
  *	text_mutex held.  Returns 0, -EILSEQ, -EINVAL or -ENOMEM.
  * arch_site_displace(): make the slot, if one is needed; may sleep.  Returns 0,
  *	-EINVAL or -ENOMEM; then, too, arch_site_free() is called.

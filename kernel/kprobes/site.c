@@ -9,7 +9,7 @@
 #include "index.h"
 #include "internal.h"
 
-static struct kmem_cache *site_cache __ro_after_init;
+static struct kmem_cache *site_cache[NR_METHODS] __ro_after_init;
 
 /* Sites whose text is gone, waiting for their probes to leave; kprobe_mutex. */
 LIST_HEAD(gone_sites);
@@ -31,7 +31,7 @@ static enum arm_method_id choose_method(const struct probe_target *at)
  */
 void site_free(struct probe_site *site)
 {
-	kmem_cache_free(site_cache, site);
+	kmem_cache_free(site_cache[site->method], site);
 }
 
 static void site_free_cb(struct rcu_head *rcu)
@@ -54,8 +54,8 @@ void site_free_rcu(struct probe_site *site)
  * site_get() - the site at an address, made if there is none
  * @at: what probe_resolve() has found
  *
- * There is room in the index.  A new site is in it and not armed.  When no probe joins it, it must be
- * given back with site_put().
+ * There is room in the index.  A new site is in it and not armed; when no probe
+ * joins it, it must be given back with site_put().
  *
  * Context: may sleep; kprobe_mutex held.
  * Return: the site; or an ERR_PTR of -EILSEQ, -EINVAL (see arm_method.prepare)
@@ -64,16 +64,17 @@ void site_free_rcu(struct probe_site *site)
 struct probe_site *site_get(const struct probe_target *at)
 {
 	struct probe_site *site = site_find(at->addr);
+	enum arm_method_id method = choose_method(at);
 	int err;
 
 	if (site)
 		return site;
 
-	site = kmem_cache_zalloc(site_cache, GFP_KERNEL);
+	site = kmem_cache_zalloc(site_cache[method], GFP_KERNEL);
 	if (!site)
 		return ERR_PTR(-ENOMEM);
 	site->addr = at->addr;
-	site->method = choose_method(at);
+	site->method = method;
 	INIT_LIST_HEAD(&site->batch);
 
 	err = site_method(site)->prepare(site);
@@ -157,5 +158,10 @@ struct probe_site *probe_site_of(const struct kprobe *p)
  */
 void __init sites_init(void)
 {
-	site_cache = KMEM_CACHE(probe_site, SLAB_PANIC);
+	int i;
+
+	for (i = 0; i < NR_METHODS; i++)
+		site_cache[i] = kmem_cache_create(arm_methods[i]->site_name,
+						  arm_methods[i]->site_size, 0,
+						  SLAB_PANIC, NULL);
 }

@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 
 #include "internal.h"
+#include "slots.h"
 
 #define SLOTS_PER_PAGE	(PAGE_SIZE / INSN_SLOT_SIZE)
 #define SLOT_PAGE_SYM	"kprobe_insn_page"
@@ -81,7 +82,8 @@ static unsigned int slot_number(const struct slot_page *page, unsigned long addr
 
 /**
  * insn_slot_alloc() - a free slot of INSN_SLOT_SIZE bytes
- * @origin: address of the instruction that will run there
+ * @origin: address of the instruction that will run there, where it may be
+ *	started again; 0 when there is none
  *
  * Context: may sleep.
  * Return: the slot, full of breakpoints, or NULL when memory is short.

@@ -18,8 +18,13 @@
 static __always_inline void run_displaced(struct probe_site *site, struct pt_regs *regs,
 					  bool post)
 {
-	const struct site_insn *si = site->insn;
+	const struct site_insn *si = site_insn(site);
 
+	/* A jump is about to land, and to take more than this instruction. */
+	if (READ_ONCE(si->routed)) {
+		regs->ip = (unsigned long)si->detour + SLOT_COPY;
+		return;
+	}
 	if (si->emulate) {
 		regs->ip = site->addr + si->len;
 		if (si->emulate(si, regs)) {
@@ -62,7 +67,7 @@ int kprobe_int3_handler(struct pt_regs *regs)
 		return 0;
 
 	site = site_find(addr);
-	if (likely(site && site->insn)) {
+	if (likely(site && site_is_displaced(site))) {
 		hit(site, regs);
 		return 1;
 	}
@@ -109,7 +114,7 @@ void arch_breakpoints_set(struct list_head *sites)
 		/* Another lane has it armed already. */
 		if (site->armed)
 			continue;
-		poke(site, site->insn->bytes[0], INT3_INSN_OPCODE);
+		poke(site, site_insn(site)->bytes[0], INT3_INSN_OPCODE);
 		poked = true;
 	}
 	if (poked)
@@ -124,7 +129,7 @@ void arch_breakpoints_clear(struct list_head *sites)
 	list_for_each_entry(site, sites, batch) {
 		if (!site->armed || site->armed & ~site->change)
 			continue;
-		poke(site, INT3_INSN_OPCODE, site->insn->bytes[0]);
+		poke(site, INT3_INSN_OPCODE, site_insn(site)->bytes[0]);
 		poked = true;
 	}
 	if (poked)

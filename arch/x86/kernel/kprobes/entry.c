@@ -9,6 +9,7 @@
 #include <asm/text-patching.h>
 
 #include "../../../../kernel/kprobes/hit.h"
+#include "../../../../kernel/kprobes/slots.h"
 #include "entry.h"
 #include "insn.h"
 
@@ -51,7 +52,7 @@ void kprobe_entry_resumed(unsigned long slot_ip, struct pt_regs *regs)
 	struct probe_site *site = *(struct probe_site **)(slot + SLOT_SITE);
 
 	preempt_disable_notrace();
-	regs->ip = site->addr + site->insn->len;
+	regs->ip = site->addr + site_insn(site)->len;
 	/* Its trap came from within a handler: missed there, so here. */
 	if (likely(!kprobe_running()))
 		site_run_post(site, regs);

@@ -29,8 +29,8 @@
 #define OBSERVE			0
 #define REDIRECT		1
 
-/* What is where in a slot of INSN_SLOT_SIZE bytes: see insn.h. */
-#define SLOT_COPY		0
+/* What is where in a slot: see insn.h. */
+#define SLOT_COPY		5
 #define SLOT_COPY_POST		28
 #define SLOT_SITE		56
 
@@ -39,6 +39,7 @@
 struct pt_regs;
 
 /* entry_64.S, for the text in slots */
+void kprobe_entry_jump(void);
 void kprobe_entry_resume(void);
 
 /* entry.c, for entry_64.S */

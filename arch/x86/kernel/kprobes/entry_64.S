@@ -15,6 +15,7 @@
 #include <asm/percpu.h>
 
 #include "../../../../kernel/kprobes/index.h"
+#include "../../../../kernel/kprobes/slots.h"
 #include "entry.h"
 #include "frame.h"
 
@@ -139,6 +140,57 @@ _ASM_NOKPROBE(\name)
 
 FTRACE_ENTRY kprobe_entry_observe OBSERVE
 FTRACE_ENTRY kprobe_entry_redirect REDIRECT
+
+#ifdef CONFIG_OPTPROBES
+/*
+ * Called from the start of a detour, where a jump has led; returns to the copies
+ * behind the call.  The call is not accounted where it stands, since the flags
+ * are live there.
+ */
+SYM_CODE_START(kprobe_entry_jump)
+	UNWIND_HINT_FUNC
+	ANNOTATE_NOENDBR
+	FRAME_BUILD links=0
+	CALL_DEPTH_ACCOUNT
+	movq	FRAME_SIZE(%rsp), %rbx
+	andq	$-INSN_SLOT_SIZE, %rbx
+	movq	SLOT_SITE(%rbx), %rbx
+	movq	(%rbx), %r12
+	leaq	1(%r12), %rax
+	movq	%rax, RIP(%rsp)
+	UNWIND_HINT_REGS
+	ENCODE_FRAME_POINTER
+	incl	PER_CPU_VAR(pcpu_hot + PCPU_PREEMPT_COUNT)
+	cmpq	$0, PER_CPU_VAR(current_kprobe)
+	jne	.Ljump_missed
+
+	movq	$STATUS_ACTIVE, PER_CPU_VAR(kprobe_ctlblk)
+	RUN_PRE OBSERVE .Ljump_redirected
+.Ljump_idle:
+	movq	$0, PER_CPU_VAR(current_kprobe)
+.Ljump_out:
+	decl	PER_CPU_VAR(pcpu_hot + PCPU_PREEMPT_COUNT)
+	jz	.Ljump_preempt
+.Ljump_return:
+	FRAME_HINT links=0
+	FRAME_RETURN links=0
+
+.Ljump_redirected:
+	UNWIND_HINT_REGS
+	movq	RIP(%rsp), %rax
+	movq	%rax, FRAME_SIZE(%rsp)
+	jmp	.Ljump_idle
+.Ljump_missed:
+	movq	%r12, %rdi
+	movl	$(1 << OBSERVE), %esi
+	call	kprobe_entry_missed
+	jmp	.Ljump_out
+.Ljump_preempt:
+	call	kprobe_entry_preempt
+	jmp	.Ljump_return
+SYM_CODE_END(kprobe_entry_jump)
+_ASM_NOKPROBE(kprobe_entry_jump)
+#endif
 
 /*
  * Called from a slot behind the displaced instruction; goes on in the text.  The

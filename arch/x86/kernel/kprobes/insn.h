@@ -12,6 +12,7 @@
 #include "entry.h"
 
 struct insn_operand;
+struct probe_site;
 struct site_insn;
 
 /**
@@ -47,27 +48,36 @@ struct insn_operand {
  * struct site_insn - the displaced instruction of a probe site
  * @emulate:	NULL: it runs from its slot
  * @slot:	NULL: it always is emulated
+ * @detour:	where a jump goes: @slot when the instruction alone makes room for
+ *		it, another slot, or NULL; once set it stays
  * @disp:	relative target, displacement of @operand, or bytes that a return
  *		takes off the stack
  * @operand:	of push, pop and indirect branches
  * @cond:	condition code of a jump; opcode of a loop
  * @addr32:	a loop counts in ecx
  * @len:	bytes in the text
- * @bytes:	the bytes
+ * @bytes:	the bytes, and those behind them
+ * @jump_len:	bytes that a jump displaces, 0 if that is not known
+ * @routed:	the breakpoint sends tasks to @detour
  *
- * A slot holds the instruction twice: at SLOT_COPY followed by a jump back, and
- * at SLOT_COPY_POST followed by a call of kprobe_entry_resume(), which runs the
- * post-handlers.  At SLOT_SITE is a pointer to the site.
+ * A slot begins with a call of kprobe_entry_jump(), for tasks that come by a jump.
+ * It holds the instruction twice: at SLOT_COPY followed by a jump back, and at
+ * SLOT_COPY_POST followed by a call of kprobe_entry_resume(), which runs the
+ * post-handlers.  At SLOT_SITE is a pointer to the site.  The slot of a detour for
+ * several instructions has them at SLOT_COPY, and nothing at SLOT_COPY_POST.
  */
 struct site_insn {
 	emulate_t		emulate;
 	void			*slot;
+	void			*detour;
 	s32			disp;
 	struct insn_operand	operand;
 	u8			cond;
 	bool			addr32;
 	u8			len;
 	u8			bytes[MAX_INSN_SIZE];
+	u8			jump_len;
+	bool			routed;
 };
 
 /* site_insn.cond of emulate_loop(): the opcodes */
@@ -78,6 +88,14 @@ struct site_insn {
 
 /* insn.c */
 int insn_classify(struct site_insn *si);
+
+/* jump.c */
+bool insn_takes_jump(const struct site_insn *si, unsigned long addr);
+
+/* text.c */
+int text_read(u8 *buf, unsigned long addr);
+bool text_has_debugger(unsigned long addr);
+void *detour_make(const struct probe_site *site);
 
 /* emulate.c */
 bool emulate_nop(const struct site_insn *insn, struct pt_regs *regs);

@@ -16,6 +16,7 @@
 
 #include "../../../../kernel/kprobes/index.h"
 #include "../../../../kernel/kprobes/internal.h"
+#include "../../../../kernel/kprobes/slots.h"
 #include "insn.h"
 
 /* Neither of a task, nor on one stack, from its entry to its return. */
@@ -53,7 +54,7 @@ unsigned long arch_skip_entry_prologue(unsigned long func)
 	return func;
 }
 
-static bool debugger_is_at(unsigned long addr)
+bool text_has_debugger(unsigned long addr)
 {
 #ifdef CONFIG_KGDB
 	return kgdb_has_hit_break(addr);
@@ -63,7 +64,7 @@ static bool debugger_is_at(unsigned long addr)
 }
 
 /* The bytes at @addr, as many as there are before a page that is not. */
-static int read_text(u8 *buf, unsigned long addr)
+int text_read(u8 *buf, unsigned long addr)
 {
 	size_t len = min_t(size_t, MAX_INSN_SIZE, PAGE_SIZE - offset_in_page(addr));
 
@@ -73,16 +74,19 @@ static int read_text(u8 *buf, unsigned long addr)
 	return copy_from_kernel_nofault(buf, (void *)addr, len);
 }
 
-/* The length of the instruction at @addr, below our own breakpoint if there is one. */
+/* The length of the instruction at @addr, below what we may have armed there. */
 static int insn_length_at(unsigned long addr)
 {
 	struct probe_site *site = site_find(addr);
 	u8 buf[MAX_INSN_SIZE];
 	struct insn insn;
 
-	if (site && site->insn)
-		return site->insn->len;
-	if (debugger_is_at(addr) || read_text(buf, addr))
+	if (site && site_is_displaced(site)) {
+		if (displaced(site)->jump == JUMP_ARMED)
+			return site_insn(site)->jump_len;
+		return site_insn(site)->len;
+	}
+	if (text_has_debugger(addr) || text_read(buf, addr))
 		return -EILSEQ;
 	if (insn_decode_kernel(&insn, buf))
 		return -EILSEQ;
@@ -125,7 +129,7 @@ static int check_boundary(unsigned long addr)
 		if (len < 0)
 			return len;
 	}
-	return at == addr && !debugger_is_at(addr) ? 0 : -EILSEQ;
+	return at == addr && !text_has_debugger(addr) ? 0 : -EILSEQ;
 }
 
 int arch_site_decode(struct probe_site *site)
@@ -140,21 +144,23 @@ int arch_site_decode(struct probe_site *site)
 	si = kzalloc(sizeof(*si), GFP_KERNEL);
 	if (!si)
 		return -ENOMEM;
-	err = read_text(si->bytes, site->addr);
+	err = text_read(si->bytes, site->addr);
 	if (!err)
 		err = insn_classify(si);
 	if (err) {
 		kfree(si);
 		return -EINVAL;
 	}
-	site->insn = si;
+	if (IS_ENABLED(CONFIG_OPTPROBES) && insn_takes_jump(si, site->addr))
+		si->jump_len = si->len;
+	displaced(site)->insn = si;
 	return 0;
 }
 
 /* Emulation of a branch through memory may have to fall back to the real thing. */
 static bool needs_slot(const struct site_insn *si)
 {
-	return !si->emulate || si->operand.memory;
+	return !si->emulate || si->operand.memory || si->jump_len;
 }
 
 /* A copy of the instruction for @dest, put together at @buf. */
@@ -178,53 +184,118 @@ static int displace(u8 *buf, const struct site_insn *si, unsigned long addr,
 	return 0;
 }
 
-/* At @offset in the slot: a copy, and behind it a jump or a call to @to. */
-static int copy_and(u8 *buf, const struct probe_site *site, unsigned int offset,
-		    u8 opcode, const void *to)
-{
-	const struct site_insn *si = site->insn;
-	void *at = si->slot + offset;
-	int err;
+/* A slot that is being put together: what will stand there, and where. */
+struct slot_text {
+	u8		buf[INSN_SLOT_SIZE];
+	void		*slot;
+	unsigned int	at;
+};
 
-	err = displace(buf + offset, si, site->addr, (unsigned long)at);
-	if (err)
-		return err;
-	offset += si->len;
-	at += si->len;
-	__text_gen_insn(buf + offset, opcode, at, to, text_opcode_size(opcode));
+static int put_copy(struct slot_text *t, const struct site_insn *si, unsigned long addr)
+{
+	int err = displace(t->buf + t->at, si, addr, (unsigned long)t->slot + t->at);
+
+	t->at += si->len;
+	return err;
+}
+
+/* A jump or a call; out of reach for neither, they are all in the kernel's half. */
+static void put_branch(struct slot_text *t, u8 opcode, const void *to)
+{
+	__text_gen_insn(t->buf + t->at, opcode, t->slot + t->at, to, JMP32_INSN_SIZE);
+	t->at += JMP32_INSN_SIZE;
+}
+
+static int slot_begin(struct slot_text *t, const struct probe_site *site,
+		      unsigned long origin)
+{
+	t->slot = insn_slot_alloc(origin);
+	if (!t->slot)
+		return -ENOMEM;
+	memset(t->buf, INT3_INSN_OPCODE, sizeof(t->buf));
+	*(const struct probe_site **)(t->buf + SLOT_SITE) = site;
+	t->at = 0;
+	if (IS_ENABLED(CONFIG_OPTPROBES))
+		put_branch(t, CALL_INSN_OPCODE, kprobe_entry_jump);
+	t->at = SLOT_COPY;
 	return 0;
+}
+
+static void slot_publish(struct slot_text *t)
+{
+	perf_event_text_poke(t->slot, NULL, 0, t->buf, sizeof(t->buf));
+	text_poke_copy(t->slot, t->buf, sizeof(t->buf));
 }
 
 bool arch_site_has_slot(const struct probe_site *site)
 {
-	return site->insn->slot;
+	return site_insn(site)->slot || site_insn(site)->detour;
 }
 
 int arch_site_displace(struct probe_site *site)
 {
-	struct site_insn *si = site->insn;
-	u8 buf[INSN_SLOT_SIZE];
+	struct site_insn *si = site_insn(site);
+	struct slot_text t;
 	int err;
 
 	if (!needs_slot(si))
 		return 0;
-	si->slot = insn_slot_alloc(site->addr);
-	if (!si->slot)
-		return -ENOMEM;
-
-	memset(buf, INT3_INSN_OPCODE, sizeof(buf));
-	err = copy_and(buf, site, SLOT_COPY, JMP32_INSN_OPCODE,
-		       (void *)site->addr + si->len);
-	if (!err)
-		err = copy_and(buf, site, SLOT_COPY_POST, CALL_INSN_OPCODE,
-			       kprobe_entry_resume);
+	err = slot_begin(&t, site, site->addr);
 	if (err)
 		return err;
-	*(struct probe_site **)(buf + SLOT_SITE) = site;
+	si->slot = t.slot;
 
-	perf_event_text_poke(si->slot, NULL, 0, buf, sizeof(buf));
-	text_poke_copy(si->slot, buf, sizeof(buf));
+	err = put_copy(&t, si, site->addr);
+	if (err)
+		return err;
+	put_branch(&t, JMP32_INSN_OPCODE, (void *)site->addr + si->len);
+	t.at = SLOT_COPY_POST;
+	err = put_copy(&t, si, site->addr);
+	if (err)
+		return err;
+	put_branch(&t, CALL_INSN_OPCODE, kprobe_entry_resume);
+
+	slot_publish(&t);
+	if (si->jump_len)
+		si->detour = si->slot;
 	return 0;
+}
+
+/**
+ * detour_make() - a slot for all the instructions that a jump displaces
+ * @site: the site, which knows how many bytes they are
+ *
+ * A fault in the detour is one in the detour: it has no address in the text to
+ * start again from.
+ *
+ * Context: may sleep; kprobe_mutex held, text_mutex not.
+ * Return: the slot, or an ERR_PTR of -ENOMEM or -EINVAL.
+ */
+void *detour_make(const struct probe_site *site)
+{
+	unsigned long addr = site->addr, stop = addr + site_insn(site)->jump_len;
+	struct site_insn si = *site_insn(site);
+	struct slot_text t;
+	int err;
+
+	err = slot_begin(&t, site, 0);
+	if (err)
+		return ERR_PTR(err);
+
+	while (!err) {
+		err = put_copy(&t, &si, addr);
+		addr += si.len;
+		if (err || addr >= stop)
+			break;
+		err = text_read(si.bytes, addr) ?: insn_classify(&si);
+	}
+	if (err) {
+		insn_slot_free(t.slot);
+		return ERR_PTR(-EINVAL);
+	}
+	put_branch(&t, JMP32_INSN_OPCODE, (void *)stop);
+	slot_publish(&t);
+	return t.slot;
 }
 
 static void slot_free(void *slot)
@@ -238,16 +309,21 @@ static void slot_free(void *slot)
 
 void arch_site_free(struct probe_site *site)
 {
-	if (site->insn->slot)
-		slot_free(site->insn->slot);
-	kfree(site->insn);
-	site->insn = NULL;
+	struct site_insn *si = site_insn(site);
+
+	if (si->slot)
+		slot_free(si->slot);
+	if (si->detour && si->detour != si->slot)
+		slot_free(si->detour);
+	kfree(si);
 }
 
 void arch_describe_insn(const struct probe_site *site, struct kprobe *p)
 {
-	p->ainsn.insn = site->insn ? site->insn->bytes : NULL;
-	p->opcode = site->insn ? site->insn->bytes[0] : *(u8 *)site->addr;
+	bool moved = site_is_displaced(site);
+
+	p->ainsn.insn = moved ? site_insn(site)->bytes : NULL;
+	p->opcode = moved ? site_insn(site)->bytes[0] : *(u8 *)site->addr;
 }
 
 void arch_slot_page_seal(void *page)
