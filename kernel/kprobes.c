@@ -24,7 +24,7 @@
 DEFINE_MUTEX(kprobe_mutex);
 
 /* Flags that a caller may pass to a registration. */
-#define KPROBE_FLAGS_FROM_CALLER KPROBE_FLAG_DISABLED
+#define KPROBE_FLAGS_FROM_CALLER (KPROBE_FLAG_DISABLED | KPROBE_FLAG_OBSERVER)
 
 /**
  * kprobe_is_registered() - is this structure a registered probe?
@@ -167,7 +167,7 @@ static void join(struct kprobe *p)
 	struct probe_site *site = site_find((unsigned long)p->addr);
 
 	INIT_HLIST_NODE(&p->hlist);
-	hlist_add_tail_rcu(&p->hlist, &site->probes[probe_lane(p)]);
+	site_join(site, p);
 	if (site_is_displaced(site) && displaced(site)->jump == JUMP_ARMED)
 		p->flags |= KPROBE_FLAG_OPTIMIZED;
 }
@@ -261,7 +261,7 @@ static void leave_all(struct kprobe **kps, int num, struct list_head *set,
 			pr_warn("unregistering a probe that is not registered\n");
 			continue;
 		}
-		hlist_del_rcu(&kps[i]->hlist);
+		site_leave(site, kps[i]);
 		list_add_tail(&kps[i]->list, set);
 		if (!site->gone)
 			txn_change(txn, site, 0);

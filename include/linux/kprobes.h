@@ -72,10 +72,11 @@ typedef int (*kretprobe_handler_t)(struct kretprobe_instance *ri,
  * @pre_handler: called before the instruction; returns 0, or non-zero when it
  *		has set regs->ip itself, which is then obeyed
  * @post_handler: called after the instruction; setting one also says that
- *		@pre_handler may redirect regs->ip
+ *		@pre_handler may redirect regs->ip, unless KPROBE_FLAG_OBSERVER is
  * @opcode:	first byte of the displaced instruction
  * @ainsn:	the displaced instruction, as the architecture keeps it
- * @flags:	KPROBE_FLAG_*; a caller may pass in KPROBE_FLAG_DISABLED
+ * @flags:	KPROBE_FLAG_*; a caller may pass in KPROBE_FLAG_DISABLED and
+ *		KPROBE_FLAG_OBSERVER
  *
  * Handlers run with preemption off and must not sleep.  Handlers and the
  * structure must stay valid until unregister_kprobe() has returned.
@@ -99,6 +100,12 @@ struct kprobe {
 #define KPROBE_FLAG_OPTIMIZED	0x04	/* reached by a jump */
 #define KPROBE_FLAG_FTRACE	0x08	/* reached through the function's fentry */
 #define KPROBE_FLAG_ON_FUNC_ENTRY 0x10	/* first instruction of a function */
+/*
+ * From the caller: has a post_handler, and yet never redirects regs->ip.  Such a
+ * probe shares a function with those who do (a livepatch), and can be reached by a
+ * jump.
+ */
+#define KPROBE_FLAG_OBSERVER	0x20
 
 /**
  * kprobe_gone() - was the probed text freed (module unloaded, init text)?

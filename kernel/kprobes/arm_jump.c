@@ -44,10 +44,14 @@ static void land_jumps(struct work_struct *work);
 static DECLARE_WORK(plan_work, plan_jumps);
 static DECLARE_WORK(land_work, land_jumps);
 
-/* A jump has no way to run probes that need control behind the instruction. */
+/*
+ * Behind a jump nobody redirects; and post-handlers get control behind the first
+ * instruction only if it is the only one.
+ */
 static bool jump_is_wanted(const struct probe_site *site, unsigned int lanes)
 {
-	return jumps_allowed && !site->gone && lanes == BIT(LANE_OBSERVE);
+	return jumps_allowed && !site->gone && lanes == BIT(LANE_OBSERVE) &&
+	       (!site->watched || arch_jump_is_single(displaced(site)));
 }
 
 static void mark_probes(struct displaced_site *ds, bool jumped)
@@ -166,6 +170,27 @@ void jumps_undo(struct list_head *undo)
 		arch_jump_route(ds, false);
 		mark_probes(ds, false);
 	}
+}
+
+/**
+ * jump_reconsider() - a site has become watched, or is no longer
+ * @site: the site
+ *
+ * Context: may sleep; kprobe_mutex held, text_mutex not.
+ */
+void jump_reconsider(struct probe_site *site)
+{
+	LIST_HEAD(now);
+	LIST_HEAD(undo);
+
+	if (!site_is_displaced(site) || !site->armed)
+		return;
+	if (jump_is_wanted(site, site->armed))
+		jump_consider(site, site->armed, &now);
+	else
+		jump_cancel(site, &undo);
+	jumps_begin(&now);
+	jumps_undo(&undo);
 }
 
 /* The displaced sites whose jump would cover @addr, one by one, nearest first. */

@@ -57,22 +57,41 @@ static __always_inline bool site_run_pre(struct probe_site *site, struct pt_regs
 	return redirected;
 }
 
-/*
- * Run the post-handlers: all of them are in one lane.
- *
- * Context: as site_run_pre().
- */
-static __always_inline void site_run_post(struct probe_site *site, struct pt_regs *regs)
+static __always_inline void lane_run_post(struct probe_site *site, enum probe_lane lane,
+					  struct pt_regs *regs)
 {
 	struct kprobe *p;
 
-	hit_status(KPROBE_HIT_SSDONE);
-	hlist_for_each_entry_rcu_notrace(p, &site->probes[LANE_REDIRECT], hlist) {
-		if (kprobe_disabled(p))
+	hlist_for_each_entry_rcu_notrace(p, &site->probes[lane], hlist) {
+		if (!p->post_handler || kprobe_disabled(p))
 			continue;
 		__this_cpu_write(current_kprobe, p);
 		p->post_handler(p, regs, 0);
 	}
+}
+
+/* Has any probe of these lanes a post_handler? */
+static __always_inline bool site_has_post(const struct probe_site *site,
+					  unsigned int lanes)
+{
+	return (lanes & BIT(LANE_OBSERVE) && READ_ONCE(site->watched)) ||
+	       (lanes & BIT(LANE_REDIRECT) && READ_ONCE(site->probes[LANE_REDIRECT].first));
+}
+
+/*
+ * Run the post-handlers of the lanes in the bit mask @lanes, with the registers as
+ * the instruction has left them.
+ *
+ * Context: as site_run_pre().
+ */
+static __always_inline void site_run_post(struct probe_site *site, struct pt_regs *regs,
+					  unsigned int lanes)
+{
+	hit_status(KPROBE_HIT_SSDONE);
+	if (lanes & BIT(LANE_OBSERVE) && READ_ONCE(site->watched))
+		lane_run_post(site, LANE_OBSERVE, regs);
+	if (lanes & BIT(LANE_REDIRECT))
+		lane_run_post(site, LANE_REDIRECT, regs);
 	reset_current_kprobe();
 }
 

@@ -43,11 +43,11 @@ struct seq_file;
 struct site_insn;
 
 /*
- * Probes that may redirect regs->ip (those with a post_handler) are kept apart
- * from the others, for two reasons: under ftrace they need an ops of their own
- * with IPMODIFY, which a livepatch or another redirecting user excludes; under
- * a breakpoint they need control back behind the displaced instruction.  A
- * probe stays in its lane as long as it is registered.
+ * Probes that may redirect regs->ip (those with a post_handler, unless they are
+ * observers by their own word) are kept apart from the others: under ftrace they
+ * need an ops of their own with IPMODIFY, which a livepatch or another
+ * redirecting user excludes; and a jump does not serve them.  A probe stays in
+ * its lane as long as it is registered.
  */
 enum probe_lane {
 	LANE_OBSERVE,
@@ -73,6 +73,8 @@ enum arm_method_id {
  * @batch:	in the transaction that is running, or in gone_sites; kprobe_mutex
  * @rcu:	for the release
  * @released:	for the release of a slot
+ * @watched:	in LANE_OBSERVE, too, there is a post_handler; read by hits, changed
+ *		under kprobe_mutex
  * @method:	how hits get here: enum arm_method_id
  * @armed:	lanes (bit mask) whose hits get here; kprobe_mutex
  * @change:	lanes that the running transaction arms or disarms; kprobe_mutex
@@ -88,6 +90,7 @@ struct probe_site {
 		struct rcu_head		rcu;
 		struct llist_node	released;
 	};
+	bool			watched;
 	u8			method;
 	u8			armed;
 	u8			change;
@@ -179,7 +182,9 @@ extern bool kprobes_all_disarmed;
 
 static inline enum probe_lane probe_lane(const struct kprobe *p)
 {
-	return p->post_handler ? LANE_REDIRECT : LANE_OBSERVE;
+	if (p->post_handler && !(p->flags & KPROBE_FLAG_OBSERVER))
+		return LANE_REDIRECT;
+	return LANE_OBSERVE;
 }
 
 static inline bool site_empty(const struct probe_site *site)
@@ -223,6 +228,8 @@ void wait_for_idle_tasks(void);
 extern struct list_head gone_sites;
 struct probe_site *site_get(const struct probe_target *at);
 struct probe_site *probe_site_of(const struct kprobe *p);
+void site_join(struct probe_site *site, struct kprobe *p);
+void site_leave(struct probe_site *site, struct kprobe *p);
 void site_put(struct probe_site *site);
 void site_kill(struct probe_site *site);
 void site_free(struct probe_site *site);

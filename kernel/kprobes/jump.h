@@ -31,6 +31,7 @@ void jump_consider(struct probe_site *site, unsigned int lanes, struct list_head
 void jumps_begin(struct list_head *now);
 void jump_cancel(struct probe_site *site, struct list_head *undo);
 void jumps_undo(struct list_head *undo);
+void jump_reconsider(struct probe_site *site);
 void jump_make_way(unsigned long addr);
 void jump_reconsider_before(unsigned long addr);
 
@@ -49,6 +50,7 @@ static inline void jump_consider(struct probe_site *site, unsigned int lanes,
 static inline void jumps_begin(struct list_head *now) { }
 static inline void jump_cancel(struct probe_site *site, struct list_head *undo) { }
 static inline void jumps_undo(struct list_head *undo) { }
+static inline void jump_reconsider(struct probe_site *site) { }
 static inline void jump_make_way(unsigned long addr) { }
 static inline void jump_reconsider_before(unsigned long addr) { }
 

@@ -8,6 +8,7 @@
 
 #include "index.h"
 #include "internal.h"
+#include "jump.h"
 
 static struct kmem_cache *site_cache[NR_METHODS] __ro_after_init;
 
@@ -118,6 +119,49 @@ void site_kill(struct probe_site *site)
 	for_each_lane(lane)
 		hlist_for_each_entry(p, &site->probes[lane], hlist)
 			p->flags |= KPROBE_FLAG_GONE;
+}
+
+static bool lane_has_post(const struct probe_site *site)
+{
+	const struct kprobe *p;
+
+	hlist_for_each_entry(p, &site->probes[LANE_OBSERVE], hlist)
+		if (p->post_handler)
+			return true;
+	return false;
+}
+
+/**
+ * site_join() - a probe becomes one of a site's
+ * @site: the site, armed for it if it is enabled
+ * @p:    the probe
+ *
+ * Context: may sleep; kprobe_mutex held.
+ */
+void site_join(struct probe_site *site, struct kprobe *p)
+{
+	if (probe_lane(p) == LANE_OBSERVE && p->post_handler) {
+		/* First, so that no hit runs its pre_handler alone. */
+		WRITE_ONCE(site->watched, true);
+		jump_reconsider(site);
+	}
+	hlist_add_tail_rcu(&p->hlist, &site->probes[probe_lane(p)]);
+}
+
+/**
+ * site_leave() - a probe no longer is one of a site's
+ * @site: the site
+ * @p:    the probe; hits under way may still be looking at it
+ *
+ * Context: may sleep; kprobe_mutex held.
+ */
+void site_leave(struct probe_site *site, struct kprobe *p)
+{
+	hlist_del_rcu(&p->hlist);
+	if (site->watched && !lane_has_post(site)) {
+		WRITE_ONCE(site->watched, false);
+		jump_reconsider(site);
+	}
 }
 
 static bool site_has(const struct probe_site *site, const struct kprobe *p)

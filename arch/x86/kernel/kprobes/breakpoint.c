@@ -29,7 +29,7 @@ static __always_inline void run_displaced(struct probe_site *site, struct pt_reg
 		regs->ip = site->addr + si->len;
 		if (si->emulate(si, regs)) {
 			if (post)
-				site_run_post(site, regs);
+				site_run_post(site, regs, ALL_LANES);
 			return;
 		}
 	}
@@ -45,8 +45,8 @@ static __always_inline void hit(struct probe_site *site, struct pt_regs *regs)
 		run_displaced(site, regs, false);
 		return;
 	}
-	/* One look: the lane may fill or empty behind our back. */
-	post = READ_ONCE(site->probes[LANE_REDIRECT].first);
+	/* One look: a lane may fill or empty behind our back. */
+	post = site_has_post(site, ALL_LANES);
 	if (!site_run_pre(site, regs, ALL_LANES))
 		run_displaced(site, regs, post);
 }

@@ -21,6 +21,7 @@ static_assert((KPROBE_FLAG_GONE | KPROBE_FLAG_DISABLED) == KPROBE_OFF);
 static_assert(offsetof(struct probe_site, addr) == 0);
 static_assert(offsetof(struct probe_site, probes) == SITE_PROBES);
 static_assert(sizeof_field(struct probe_site, probes[0]) == SITE_LANE_SIZE);
+static_assert(offsetof(struct probe_site, watched) == SITE_WATCHED);
 static_assert(LANE_OBSERVE == OBSERVE && LANE_REDIRECT == REDIRECT);
 static_assert(offsetof(struct kprobe_ctlblk, kprobe_status) == 0);
 static_assert(KPROBE_HIT_ACTIVE == STATUS_ACTIVE && KPROBE_HIT_SSDONE == STATUS_SSDONE);
@@ -55,7 +56,7 @@ void kprobe_entry_resumed(unsigned long slot_ip, struct pt_regs *regs)
 	regs->ip = site->addr + site_insn(site)->len;
 	/* Its trap came from within a handler: missed there, so here. */
 	if (likely(!kprobe_running()))
-		site_run_post(site, regs);
+		site_run_post(site, regs, ALL_LANES);
 	preempt_enable_notrace();
 }
 NOKPROBE_SYMBOL(kprobe_entry_resumed);

@@ -14,6 +14,7 @@
 /* struct probe_site; addr is first */
 #define SITE_PROBES		8
 #define SITE_LANE_SIZE		8
+#define SITE_WATCHED		40
 
 /* struct pcpu_hot */
 #define PCPU_PREEMPT_COUNT	8

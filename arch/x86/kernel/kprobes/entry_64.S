@@ -65,17 +65,21 @@
 .Ldone\@:
 .endm
 
-/* The post-handlers, all of them in one lane. */
-.macro RUN_POST
+/* The post-handlers of a lane; in REDIRECT every probe has one. */
+.macro RUN_POST lane:req
 	movq	$STATUS_SSDONE, PER_CPU_VAR(kprobe_ctlblk)
-	movq	(SITE_PROBES + REDIRECT * SITE_LANE_SIZE)(%rbx), %r13
+	movq	(SITE_PROBES + \lane * SITE_LANE_SIZE)(%rbx), %r13
 	testq	%r13, %r13
 	jz	.Ldone\@
 .Lprobe\@:
 	testb	$KPROBE_OFF, KPROBE_FLAGS(%r13)
 	jnz	.Lnext\@
-	movq	%r13, PER_CPU_VAR(current_kprobe)
 	movq	KPROBE_POST_HANDLER(%r13), %rax
+.if \lane == OBSERVE
+	testq	%rax, %rax
+	jz	.Lnext\@
+.endif
+	movq	%r13, PER_CPU_VAR(current_kprobe)
 	movq	%r13, %rdi
 	movq	%rsp, %rsi
 	xorl	%edx, %edx
@@ -85,6 +89,12 @@
 	testq	%r13, %r13
 	jnz	.Lprobe\@
 .Ldone\@:
+.endm
+
+/* At a function's entry the instruction is a nop, and has run. */
+.macro POST_AT_ENTRY lane:req
+	addq	$NOP_REST, RIP(%rsp)
+	RUN_POST \lane
 .endm
 
 /*
@@ -107,10 +117,11 @@ SYM_CODE_START(\name)
 
 	movq	$STATUS_ACTIVE, PER_CPU_VAR(kprobe_ctlblk)
 	RUN_PRE \lane .Lredirected\@
-.if \lane == REDIRECT
-	/* The nop has run. */
-	addq	$NOP_REST, RIP(%rsp)
-	RUN_POST
+.if \lane == OBSERVE
+	cmpb	$0, SITE_WATCHED(%rbx)
+	jne	.Lpost\@
+.else
+	POST_AT_ENTRY \lane
 .endif
 .Lidle\@:
 	movq	$0, PER_CPU_VAR(current_kprobe)
@@ -120,6 +131,11 @@ SYM_CODE_START(\name)
 .Lreturn\@:
 	FRAME_RETURN
 
+.if \lane == OBSERVE
+.Lpost\@:
+	POST_AT_ENTRY \lane
+	jmp	.Lidle\@
+.endif
 .Lredirected\@:
 	movq	RIP(%rsp), %rax
 	movq	%rax, FRAME_RET(%rsp)
@@ -166,6 +182,8 @@ SYM_CODE_START(kprobe_entry_jump)
 
 	movq	$STATUS_ACTIVE, PER_CPU_VAR(kprobe_ctlblk)
 	RUN_PRE OBSERVE .Ljump_redirected
+	cmpb	$0, SITE_WATCHED(%rbx)
+	jne	.Ljump_watched
 .Ljump_idle:
 	movq	$0, PER_CPU_VAR(current_kprobe)
 .Ljump_out:
@@ -175,8 +193,12 @@ SYM_CODE_START(kprobe_entry_jump)
 	FRAME_HINT links=0
 	FRAME_RETURN links=0
 
-.Ljump_redirected:
 	UNWIND_HINT_REGS
+	/* To the copy that kprobe_entry_resume() follows. */
+.Ljump_watched:
+	addq	$(SLOT_COPY_POST - SLOT_COPY), FRAME_SIZE(%rsp)
+	jmp	.Ljump_idle
+.Ljump_redirected:
 	movq	RIP(%rsp), %rax
 	movq	%rax, FRAME_SIZE(%rsp)
 	jmp	.Ljump_idle

@@ -37,8 +37,8 @@ static __always_inline void ftrace_hit(unsigned long ip, struct ftrace_regs *fre
 	if (!site_run_pre(site, regs, lanes)) {
 		/* The nop has run. */
 		regs->ip = ip + MCOUNT_INSN_SIZE;
-		if (lanes & BIT(LANE_REDIRECT))
-			site_run_post(site, regs);
+		if (site_has_post(site, lanes))
+			site_run_post(site, regs, lanes);
 		regs->ip = saved_ip;
 	}
 	regs->orig_ax = saved_ax;
