@@ -178,7 +178,7 @@ static int register_set(struct list_head *set, int num)
 	LIST_HEAD(txn);
 	int err;
 
-	err = site_index_reserve(num);
+	err = addr_index_reserve(&kprobe_site_index, num);
 	if (err)
 		return err;
 	err = place_all(set, &txn);

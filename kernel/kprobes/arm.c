@@ -10,6 +10,7 @@
 
 #include <linux/bits.h>
 
+#include "index.h"
 #include "internal.h"
 
 bool kprobes_all_disarmed;
@@ -198,7 +199,7 @@ int sites_set_armed(bool armed)
 		goto out;
 
 	kprobes_all_disarmed = !armed;
-	while ((site = site_index_next(&pos)))
+	while ((site = site_next(&pos)))
 		txn_change(&txn, site, site->armed ^ site_wanted(site));
 
 	if (armed) {
@@ -234,7 +235,7 @@ void sites_kill_range(unsigned long start, unsigned long size)
 	LIST_HEAD(txn);
 
 	mutex_lock(&kprobe_mutex);
-	while ((site = site_index_next(&pos)))
+	while ((site = site_next(&pos)))
 		if (site->addr - start < size)
 			txn_change(&txn, site, site->armed);
 

@@ -341,7 +341,7 @@ static void jumps_allow(bool allow)
 
 	mutex_lock(&kprobe_mutex);
 	jumps_allowed = allow;
-	while ((site = site_index_next(&pos))) {
+	while ((site = site_next(&pos))) {
 		if (!site_is_displaced(site))
 			continue;
 		if (!allow)

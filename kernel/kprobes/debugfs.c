@@ -8,6 +8,7 @@
 #include <linux/kallsyms.h>
 #include <linux/seq_file.h>
 
+#include "index.h"
 #include "internal.h"
 
 static void show_probe(struct seq_file *m, struct kprobe *p, const char *sym,
@@ -50,7 +51,7 @@ static struct probe_site *site_at(loff_t *pos)
 	loff_t n;
 
 	if (*pos < POS_GONE) {
-		site = site_index_next(&place);
+		site = site_next(&place);
 		*pos = site ? place - 1 : POS_GONE;
 		if (site)
 			return site;
@@ -127,6 +128,7 @@ static int __init kprobes_debugfs_init(void)
 	debugfs_create_file("list", 0400, dir, NULL, &list_fops);
 	debugfs_create_file("enabled", 0600, dir, NULL, &enabled_fops);
 	debugfs_create_file("blacklist", 0400, dir, NULL, &blacklist_fops);
+	stats_init(dir);
 	return 0;
 }
 late_initcall(kprobes_debugfs_init);

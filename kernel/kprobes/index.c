@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The index: from an address to its probe site, for the hit path.
+ * Tables from addresses to objects, for the hit path.
  *
- * An open-addressing table of site pointers, at most half full, so that a
- * lookup costs the same with one site and with thirty thousand.  An entry never
- * moves inside a table: entries are filled, emptied or marked as deleted, and
- * when the table has become too full a larger copy is published and the old one
- * freed after a grace period.  A lookup therefore needs no lock and no retry in
- * any context, NMI included.
+ * An open-addressing table of pointers, at most half full, so that a lookup costs
+ * the same with one entry and with thirty thousand.  An entry never moves inside
+ * a table: entries are filled, emptied or marked as deleted, and when the table
+ * has become too full a larger copy is published and the old one freed after a
+ * grace period.  A lookup therefore needs no lock and no retry in any context, NMI
+ * included.
  */
 #include <linux/hash.h>
 #include <linux/log2.h>
+#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "index.h"
-#include "internal.h"
 
 #define INDEX_MIN_SIZE	64U
 
-/* Stands where a site was, so that a lookup goes on behind it. */
-static struct probe_site deleted = {
-	.addr	= ~0UL,
-};
+/* Stands where an object was, so that a lookup goes on behind it. */
+static unsigned long deleted = ~0UL;
 
-/* Before the first site: for ever empty. */
-static struct site_index no_sites = {
+/* Two entries, for ever empty and for ever taken to be full. */
+struct addr_index addr_index_empty = {
 	.shift	= 63,
 	.mask	= 1,
 	.used	= 2,
@@ -32,24 +30,25 @@ static struct site_index no_sites = {
 };
 
 /* Read by hits, replaced under kprobe_mutex. */
-struct site_index __rcu *kprobe_site_index __read_mostly =
-	RCU_INITIALIZER(&no_sites);
+struct addr_index __rcu *kprobe_site_index __read_mostly =
+	RCU_INITIALIZER(&addr_index_empty);
 
 /* entry_64.S finds a site in the same way. */
 static_assert(INDEX_HASH == GOLDEN_RATIO_64);
-static_assert(offsetof(struct site_index, shift) == INDEX_SHIFT);
-static_assert(offsetof(struct site_index, mask) == INDEX_MASK);
-static_assert(offsetof(struct site_index, entry) == INDEX_ENTRY);
+static_assert(offsetof(struct addr_index, shift) == INDEX_SHIFT);
+static_assert(offsetof(struct addr_index, mask) == INDEX_MASK);
+static_assert(offsetof(struct addr_index, entry) == INDEX_ENTRY);
+static_assert(offsetof(struct probe_site, addr) == 0);
 
-static struct site_index *index_locked(void)
+static struct addr_index *index_locked(struct addr_index __rcu **index)
 {
-	return rcu_dereference_protected(kprobe_site_index, lockdep_is_held(&kprobe_mutex));
+	return rcu_dereference_protected(*index, lockdep_is_held(&kprobe_mutex));
 }
 
-/* Put @site into the first place that is free on its way. */
-static void index_set(struct site_index *t, struct probe_site *site)
+/* Put @object into the first place that is free on its way. */
+static void index_set(struct addr_index *t, unsigned long *object)
 {
-	unsigned int i = index_start(t, site->addr);
+	unsigned int i = index_start(t, *object);
 
 	while (t->entry[i] && t->entry[i] != &deleted)
 		i = (i + 1) & t->mask;
@@ -57,18 +56,28 @@ static void index_set(struct site_index *t, struct probe_site *site)
 	if (!t->entry[i])
 		t->used++;
 	t->live++;
-	/* The site is complete before a hit can find it. */
-	smp_store_release(&t->entry[i], site);
+	/* The object is complete before a hit can find it. */
+	smp_store_release(&t->entry[i], object);
 }
 
 static void index_free(struct rcu_head *rcu)
 {
-	kvfree(container_of(rcu, struct site_index, rcu));
+	kvfree(container_of(rcu, struct addr_index, rcu));
+}
+
+static void index_replace(struct addr_index __rcu **index, struct addr_index *t)
+{
+	struct addr_index *old = index_locked(index);
+
+	rcu_assign_pointer(*index, t);
+	if (old != &addr_index_empty)
+		call_rcu(&old->rcu, index_free);
 }
 
 /**
- * site_index_reserve() - make room in the index
- * @n: for how many sites more than there are
+ * addr_index_reserve() - make room in a table
+ * @index: the table
+ * @n:     for how many objects more than there are
  *
  * A new table is published when the old one is too full; it has no deleted
  * entries.
@@ -76,10 +85,10 @@ static void index_free(struct rcu_head *rcu)
  * Context: may sleep; kprobe_mutex held.
  * Return: 0, or -ENOMEM.
  */
-int site_index_reserve(unsigned int n)
+int addr_index_reserve(struct addr_index __rcu **index, unsigned int n)
 {
-	struct site_index *old = index_locked();
-	struct site_index *t;
+	struct addr_index *old = index_locked(index);
+	struct addr_index *t;
 	unsigned int size, i;
 
 	if (2 * (old->used + n) <= old->mask + 1)
@@ -95,36 +104,35 @@ int site_index_reserve(unsigned int n)
 	for (i = 0; i <= old->mask; i++)
 		if (old->entry[i] && old->entry[i] != &deleted)
 			index_set(t, old->entry[i]);
-
-	rcu_assign_pointer(kprobe_site_index, t);
-	if (old != &no_sites)
-		call_rcu(&old->rcu, index_free);
+	index_replace(index, t);
 	return 0;
 }
 
 /**
- * site_index_add() - let hits on a site's address find it
- * @site: the site, for which there is room: site_index_reserve()
+ * addr_index_add() - let hits on an object's address find it
+ * @index:  the table, with room: addr_index_reserve()
+ * @object: begins with the address
  *
  * Context: kprobe_mutex held.
  */
-void site_index_add(struct probe_site *site)
+void addr_index_add(struct addr_index __rcu **index, unsigned long *object)
 {
-	index_set(index_locked(), site);
+	index_set(index_locked(index), object);
 }
 
 /**
- * site_index_del() - hide a site from hits; it is freed a grace period later
- * @site: the site
+ * addr_index_del() - hide an object from hits; it is freed a grace period later
+ * @index:  the table
+ * @object: the object
  *
  * Context: kprobe_mutex held.
  */
-void site_index_del(struct probe_site *site)
+void addr_index_del(struct addr_index __rcu **index, unsigned long *object)
 {
-	struct site_index *t = index_locked();
-	unsigned int i = index_start(t, site->addr);
+	struct addr_index *t = index_locked(index);
+	unsigned int i = index_start(t, *object);
 
-	while (t->entry[i] != site) {
+	while (t->entry[i] != object) {
 		if (WARN_ON_ONCE(!t->entry[i]))
 			return;
 		i = (i + 1) & t->mask;
@@ -142,23 +150,35 @@ void site_index_del(struct probe_site *site)
 }
 
 /**
- * site_index_next() - walk all sites, in no particular order
- * @pos: where to look; moved behind what is returned
+ * addr_index_next() - walk all objects, in no particular order
+ * @index: the table
+ * @pos:   where to look; moved behind what is returned
  *
- * No site may be added during the walk; the one just returned may be deleted.
+ * Nothing may be added during the walk; the object just returned may be deleted.
  *
  * Context: kprobe_mutex held.
- * Return: a site, or NULL at the end.
+ * Return: an object, or NULL at the end.
  */
-struct probe_site *site_index_next(unsigned int *pos)
+unsigned long *addr_index_next(struct addr_index __rcu **index, unsigned int *pos)
 {
-	struct site_index *t = index_locked();
-	struct probe_site *site;
+	struct addr_index *t = index_locked(index);
+	unsigned long *object;
 
 	while (*pos <= t->mask) {
-		site = t->entry[(*pos)++];
-		if (site && site != &deleted)
-			return site;
+		object = t->entry[(*pos)++];
+		if (object && object != &deleted)
+			return object;
 	}
 	return NULL;
+}
+
+/**
+ * addr_index_clear() - forget all objects and the memory of the table
+ * @index: the table
+ *
+ * Context: kprobe_mutex held.
+ */
+void addr_index_clear(struct addr_index __rcu **index)
+{
+	index_replace(index, &addr_index_empty);
 }

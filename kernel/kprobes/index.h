@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * site_find() and the table behind it.  The entry stub does the same in assembly:
- * a hit has no time for a call.
+ * Tables from addresses to what the engine knows of them, and the look into one.
+ * The entry stub does the same in assembly: a hit has no time for a call.
  */
 #ifndef _KERNEL_KPROBES_INDEX_H
 #define _KERNEL_KPROBES_INDEX_H
@@ -21,54 +21,78 @@
 #include "internal.h"
 
 /**
- * struct site_index - one generation of the table
+ * struct addr_index - one generation of a table
  * @shift:	64 less log2 of the number of entries: the hash of an address is
  *		the upper bits of its product with INDEX_HASH
  * @mask:	the number of entries, a power of two, less one
- * @live:	entries that hold a site; kprobe_mutex
+ * @live:	entries that are in use; kprobe_mutex
  * @used:	entries that are not empty, deleted ones included; kprobe_mutex
  * @rcu:	for the old generation
- * @entry:	the table
+ * @entry:	the table: pointers to objects that begin with their address
  */
-struct site_index {
-	unsigned int		shift;
-	unsigned int		mask;
-	unsigned int		live;
-	unsigned int		used;
-	struct rcu_head		rcu;
-	struct probe_site	*entry[];
+struct addr_index {
+	unsigned int	shift;
+	unsigned int	mask;
+	unsigned int	live;
+	unsigned int	used;
+	struct rcu_head	rcu;
+	unsigned long	*entry[];
 };
 
-extern struct site_index __rcu *kprobe_site_index;
+/* The table of a variable that has none yet. */
+extern struct addr_index addr_index_empty;
 
-static __always_inline unsigned int index_start(const struct site_index *t,
+int addr_index_reserve(struct addr_index __rcu **index, unsigned int n);
+void addr_index_add(struct addr_index __rcu **index, unsigned long *object);
+void addr_index_del(struct addr_index __rcu **index, unsigned long *object);
+unsigned long *addr_index_next(struct addr_index __rcu **index, unsigned int *pos);
+void addr_index_clear(struct addr_index __rcu **index);
+
+static __always_inline unsigned int index_start(const struct addr_index *t,
 						unsigned long addr)
 {
 	return (addr * INDEX_HASH) >> t->shift;
 }
 
 /**
- * site_find() - the site at an address
- * @addr: where
+ * addr_index_find() - the object of an address
+ * @index: the table
+ * @addr:  the address
  *
- * The address dependency from the entry to the site orders this after the
+ * The address dependency from the entry to the object orders this after the
  * smp_store_release() in index_set().
  *
  * Context: any, preemption off or kprobe_mutex held.
- * Return: the site, or NULL.
+ * Return: the object, or NULL.
  */
-static __always_inline struct probe_site *site_find(unsigned long addr)
+static __always_inline unsigned long *
+addr_index_find(struct addr_index __rcu *const *index, unsigned long addr)
 {
-	const struct site_index *t = rcu_dereference_raw(kprobe_site_index);
+	const struct addr_index *t = rcu_dereference_raw(*index);
 	unsigned int i = index_start(t, addr);
-	struct probe_site *site;
+	unsigned long *object;
 
-	while ((site = READ_ONCE(t->entry[i]))) {
-		if (site->addr == addr)
-			return site;
+	while ((object = READ_ONCE(t->entry[i]))) {
+		if (*object == addr)
+			return object;
 		i = (i + 1) & t->mask;
 	}
 	return NULL;
+}
+
+/* All sites whose text is there. */
+extern struct addr_index __rcu *kprobe_site_index;
+
+/* As addr_index_find(). */
+static __always_inline struct probe_site *site_find(unsigned long addr)
+{
+	return (struct probe_site *)addr_index_find(&kprobe_site_index, addr);
+}
+
+/* As addr_index_next(). */
+static inline struct probe_site *site_next(unsigned int *pos)
+{
+	return (struct probe_site *)addr_index_next(&kprobe_site_index, pos);
 }
 
 #endif /* __ASSEMBLY__ */

@@ -38,6 +38,7 @@
 #include <linux/rcupdate.h>
 #include <linux/types.h>
 
+struct dentry;
 struct module;
 struct seq_file;
 struct site_insn;
@@ -215,12 +216,6 @@ int blacklist_add_module(struct module *mod);
 void blacklist_remove_module(struct module *mod);
 extern const struct seq_operations blacklist_sops;
 
-/* index.c: address -> site; index.h has site_find() */
-int site_index_reserve(unsigned int n);
-void site_index_add(struct probe_site *site);
-void site_index_del(struct probe_site *site);
-struct probe_site *site_index_next(unsigned int *pos);
-
 /* arm_breakpoint.c */
 void wait_for_idle_tasks(void);
 
@@ -251,6 +246,9 @@ void sites_kill_range(unsigned long start, unsigned long size);
 
 /* kretprobe.c */
 bool probe_is_kretprobe(const struct kprobe *p);
+
+/* stats.c */
+void __init stats_init(struct dentry *dir);
 
 /*
  * The architecture's half, arch/x86/kernel/kprobes/.

@@ -6,6 +6,7 @@
 #include <linux/init.h>
 #include <linux/slab.h>
 
+#include "count.h"
 #include "index.h"
 #include "internal.h"
 #include "jump.h"
@@ -83,7 +84,8 @@ struct probe_site *site_get(const struct probe_target *at)
 		site_free(site);
 		return ERR_PTR(err);
 	}
-	site_index_add(site);
+	addr_index_add(&kprobe_site_index, &site->addr);
+	count_site(site);
 	return site;
 }
 
@@ -95,8 +97,10 @@ struct probe_site *site_get(const struct probe_target *at)
  */
 void site_put(struct probe_site *site)
 {
-	if (!site->gone)
-		site_index_del(site);
+	if (!site->gone) {
+		uncount_site(site);
+		addr_index_del(&kprobe_site_index, &site->addr);
+	}
 	list_del(&site->batch);
 	site_method(site)->release(site);
 }
@@ -113,7 +117,8 @@ void site_kill(struct probe_site *site)
 	int lane;
 
 	site->gone = true;
-	site_index_del(site);
+	uncount_site(site);
+	addr_index_del(&kprobe_site_index, &site->addr);
 	list_move_tail(&site->batch, &gone_sites);
 
 	for_each_lane(lane)

@@ -11,6 +11,7 @@
 #include <linux/perf_event.h>
 #include <asm/text-patching.h>
 
+#include "../../../../kernel/kprobes/count.h"
 #include "../../../../kernel/kprobes/hit.h"
 #include "insn.h"
 
@@ -40,6 +41,7 @@ static __always_inline void hit(struct probe_site *site, struct pt_regs *regs)
 {
 	bool post;
 
+	site_count_hit(site);
 	if (unlikely(kprobe_running())) {
 		site_count_missed(site, ALL_LANES);
 		run_displaced(site, regs, false);

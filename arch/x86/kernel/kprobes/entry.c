@@ -8,6 +8,7 @@
 #include <asm/ptrace.h>
 #include <asm/text-patching.h>
 
+#include "../../../../kernel/kprobes/count.h"
 #include "../../../../kernel/kprobes/hit.h"
 #include "../../../../kernel/kprobes/slots.h"
 #include "entry.h"
@@ -33,8 +34,10 @@ void kprobe_entry_missed(unsigned long addr, unsigned int lanes)
 {
 	struct probe_site *site = site_find(addr);
 
-	if (site)
-		site_count_missed(site, lanes);
+	if (!site)
+		return;
+	site_count_hit(site);
+	site_count_missed(site, lanes);
 }
 NOKPROBE_SYMBOL(kprobe_entry_missed);
 

@@ -12,6 +12,7 @@
 #include <linux/linkage.h>
 #include <asm/asm.h>
 #include <asm/frame.h>
+#include <asm/nops.h>
 #include <asm/percpu.h>
 
 #include "../../../../kernel/kprobes/index.h"
@@ -36,6 +37,29 @@
 	andl	INDEX_MASK(%rdx), %eax
 	jmp	.Llook\@
 .Lfound\@:
+.endm
+
+/* site_count_hit(): a jump label, which is a nop unless hits are counted. */
+.macro COUNT_HIT
+#ifdef CONFIG_JUMP_LABEL
+.Lcount_label\@:
+	.byte	BYTES_NOP5
+	.pushsection __jump_table, "aw"
+	.balign	8
+	.long	.Lcount_label\@ - ., .Lcount_yes\@ - .
+	.quad	kprobe_counting - .
+	.popsection
+#else
+	cmpl	$0, kprobe_counting(%rip)
+	jne	.Lcount_yes\@
+#endif
+.Lcount_back\@:
+	.subsection 1
+.Lcount_yes\@:
+	movq	%rbx, %rdi
+	call	kprobe_count_hit
+	jmp	.Lcount_back\@
+	.previous
 .endm
 
 /*
@@ -115,6 +139,7 @@ SYM_CODE_START(\name)
 	jne	.Lmissed\@
 	FIND_SITE .Lout\@
 
+	COUNT_HIT
 	movq	$STATUS_ACTIVE, PER_CPU_VAR(kprobe_ctlblk)
 	RUN_PRE \lane .Lredirected\@
 .if \lane == OBSERVE
@@ -180,6 +205,7 @@ SYM_CODE_START(kprobe_entry_jump)
 	cmpq	$0, PER_CPU_VAR(current_kprobe)
 	jne	.Ljump_missed
 
+	COUNT_HIT
 	movq	$STATUS_ACTIVE, PER_CPU_VAR(kprobe_ctlblk)
 	RUN_PRE OBSERVE .Ljump_redirected
 	cmpb	$0, SITE_WATCHED(%rbx)

@@ -8,6 +8,7 @@
 #include <asm/text-patching.h>
 
 #include "../../../../kernel/kprobes/arm_ftrace.h"
+#include "../../../../kernel/kprobes/count.h"
 #include "../../../../kernel/kprobes/hit.h"
 
 static __always_inline void ftrace_hit(unsigned long ip, struct ftrace_regs *fregs,
@@ -23,6 +24,7 @@ static __always_inline void ftrace_hit(unsigned long ip, struct ftrace_regs *fre
 	/* Disarmed, while this call was on its way here. */
 	if (unlikely(!site || !regs))
 		goto out;
+	site_count_hit(site);
 	if (unlikely(kprobe_running())) {
 		site_count_missed(site, lanes);
 		goto out;
