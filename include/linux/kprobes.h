@@ -159,12 +159,15 @@ static inline bool kprobe_ftrace(struct kprobe *p)
  * @handler:	called when the function has returned
  * @entry_handler: called at entry; non-zero: this call's return is not probed,
  *		zero: @handler will be called for it
- * @maxactive:	how many calls may be in flight; <= 0: the default, which is
- *		max(10, 2 * possible CPUs), is filled in at registration
- * @nmissed:	calls that found no free instance; zeroed at registration
+ * @maxactive:	how many calls may be in flight; <= 0: as many as there are.  In
+ *		that case it reads max(10, 2 * possible CPUs) while the probe is
+ *		registered, and 0 after
+ * @nmissed:	calls over @maxactive, or that found no free instance on their CPU
+ *		since more than RETHOOK_BURST_* came at once; zeroed at
+ *		registration
  * @data_size:	bytes of private data in each instance, at most
  *		KRETPROBE_MAX_DATA_SIZE
- * @rh:		the pool of instances; private
+ * @rh:		the return hook; private
  */
 struct kretprobe {
 	struct kprobe		kp;

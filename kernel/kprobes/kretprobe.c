@@ -17,20 +17,23 @@
 /* So that an array of return probes is an array of entry probes. */
 static_assert(offsetof(struct kretprobe, kp) == 0);
 
-/* With no other wish: enough for every CPU to be in the function twice. */
+/* What the field says when any number of calls may be in flight. */
 #define DEFAULT_MAXACTIVE max_t(int, 10, 2 * num_possible_cpus())
 
-/* Entry: hook this call's return, unless the entry_handler declines. */
-static int kretprobe_entry(struct kprobe *p, struct pt_regs *regs)
+static __always_inline void kretprobe_hook(struct kretprobe *rp, struct rethook_node *node,
+					   struct pt_regs *regs)
 {
-	struct kretprobe *rp = container_of(p, struct kretprobe, kp);
+	rethook_hook(node, regs, kprobe_ftrace(&rp->kp));
+}
+
+/* With an entry_handler that may decline, or with instances not plenty. */
+static noinline int kretprobe_entry_slow(struct kretprobe *rp, struct pt_regs *regs)
+{
 	struct rethook_node *node = rethook_try_get(rp->rh);
 	struct kretprobe_instance *ri;
 
 	if (!node) {
-		/* A hook that was stopped is not short of instances. */
-		if (rcu_access_pointer(rp->rh->handler))
-			raw_atomic_inc((atomic_t *)&rp->nmissed);
+		raw_atomic_inc((atomic_t *)&rp->nmissed);
 		return 0;
 	}
 
@@ -38,7 +41,19 @@ static int kretprobe_entry(struct kprobe *p, struct pt_regs *regs)
 	if (rp->entry_handler && rp->entry_handler(ri, regs))
 		rethook_recycle(node);
 	else
-		rethook_hook(node, regs, kprobe_ftrace(p));
+		kretprobe_hook(rp, node, regs);
+	return 0;
+}
+NOKPROBE_SYMBOL(kretprobe_entry_slow);
+
+/* Entry: hook this call's return. */
+static int kretprobe_entry(struct kprobe *p, struct pt_regs *regs)
+{
+	struct kretprobe *rp = container_of(p, struct kretprobe, kp);
+
+	if (unlikely(rp->entry_handler || !rethook_hit_is_plain(rp->rh)))
+		return kretprobe_entry_slow(rp, regs);
+	kretprobe_hook(rp, rethook_get_plain(rp->rh), regs);
 	return 0;
 }
 NOKPROBE_SYMBOL(kretprobe_entry);
@@ -48,17 +63,19 @@ static void kretprobe_return(struct rethook_node *node, void *data,
 			     unsigned long ret_addr, struct pt_regs *regs)
 {
 	struct kretprobe *rp = data;
-	struct kprobe *outer;
+	kretprobe_handler_t handler = READ_ONCE(rp->handler);
 
-	/* Unregistered with this call in flight. */
-	if (!rp || !rp->handler)
+	if (unlikely(!handler))
 		return;
 
-	outer = kprobe_running();
-	__this_cpu_write(current_kprobe, &rp->kp);
-	get_kprobe_ctlblk()->kprobe_status = KPROBE_HIT_ACTIVE;
-	rp->handler(container_of(node, struct kretprobe_instance, node), regs);
-	__this_cpu_write(current_kprobe, outer);
+	/*
+	 * No other handler is running: what is called from within one is not
+	 * hooked, and what was hooked before returns after it.
+	 */
+	this_cpu_write(current_kprobe, &rp->kp);
+	this_cpu_write(kprobe_ctlblk.kprobe_status, KPROBE_HIT_ACTIVE);
+	handler(container_of(node, struct kretprobe_instance, node), regs);
+	this_cpu_write(current_kprobe, NULL);
 }
 NOKPROBE_SYMBOL(kretprobe_return);
 
@@ -104,15 +121,15 @@ static int kretprobe_prepare(struct kretprobe *rp)
 {
 	struct rethook *rh;
 
-	if (rp->maxactive <= 0)
-		rp->maxactive = DEFAULT_MAXACTIVE;
-
+	/* A number that was asked for is a limit; the default is one no more. */
 	rh = rethook_alloc(rp, kretprobe_return,
 			   sizeof(struct kretprobe_instance) + rp->data_size,
 			   rp->maxactive);
 	if (IS_ERR(rh))
 		return PTR_ERR(rh);
 
+	if (rp->maxactive <= 0)
+		rp->maxactive = DEFAULT_MAXACTIVE;
 	rp->rh = rh;
 	rp->nmissed = 0;
 	rp->kp.pre_handler = kretprobe_entry;
@@ -120,15 +137,22 @@ static int kretprobe_prepare(struct kretprobe *rp)
 	return 0;
 }
 
+/* The hook itself goes when the last call in flight is back. */
+static void kretprobe_release(struct kretprobe *rp)
+{
+	/* The default again, or it would be a limit the next time. */
+	if (!rp->rh->limit)
+		rp->maxactive = 0;
+	rethook_free(rp->rh);
+	rp->rh = NULL;
+}
+
 static void kretprobes_release(struct kretprobe **rps, int num)
 {
 	int i;
 
-	for (i = 0; i < num; i++) {
-		/* The pool itself goes when the last call in flight is back. */
-		rethook_free(rps[i]->rh);
-		rps[i]->rh = NULL;
-	}
+	for (i = 0; i < num; i++)
+		kretprobe_release(rps[i]);
 }
 
 /**
@@ -213,8 +237,7 @@ void unregister_kretprobes(struct kretprobe **rps, int num)
 		/* A cleared address: it never was registered. */
 		if (!rps[i] || !rps[i]->kp.addr || !rps[i]->rh)
 			continue;
-		rethook_free(rps[i]->rh);
-		rps[i]->rh = NULL;
+		kretprobe_release(rps[i]);
 	}
 }
 EXPORT_SYMBOL_GPL(unregister_kretprobes);

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Return hook: the pools that instances come from.
+ *
+ * The idea: a pool is an array of pointers for each CPU, used as a stack and
+ * only ever touched by the CPU itself, in one of two ways.
+ *
+ * Nested: a hit takes an instance and its return gives it back, in any context
+ * and with preemption off around each.  Interrupts and NMIs may come between
+ * any two instructions of these, but whatever they take they have given back
+ * when they end: a context leaves @top where it found it, and has written no
+ * slot at or above it.  So @top, once read, stays true, and
+ *
+ *  - taking lowers @top and then reads the slot at it: before, whoever comes in
+ *    between takes what is in the slot and puts something back there; after,
+ *    nobody looks at the slot nor writes it;
+ *  - giving back writes the slot at @top and then raises @top: whoever comes
+ *    in between takes and refills slots below it.
+ *
+ * Neither needs an atomic instruction, and as no pointer is compared there is no
+ * ABA.  Within a nest the instances in the slots may change places, never their
+ * number.
+ *
+ * Unbalanced: a refill raises @top for good, and an instance may be given back
+ * on another CPU than it was taken from, or never.  That is for tasks only: a
+ * task cannot come between two instructions of a hit, since preemption is off.
+ * What an interrupt gives back without having taken it (the remains of a task
+ * that has exited) goes to @surplus, and so does what finds the array full.
+ *
+ * Only these differ: a CPU that is not online, and a class that no hook uses,
+ * have no hits; their pools are written from elsewhere under rethook_mutex.
+ */
+#ifndef _LINUX_RETHOOK_POOL_H
+#define _LINUX_RETHOOK_POOL_H
+
+#include <linux/compiler.h>
+#include <linux/irq_work.h>
+#include <linux/llist.h>
+#include <linux/percpu.h>
+#include <linux/workqueue.h>
+
+struct rethook_class;
+struct rethook_node;
+
+/**
+ * struct rethook_pool - the free instances of one size class on one CPU
+ * @top:	how many are in @slot
+ * @low:	with no more than this the worker is asked for more
+ * @capacity:	how many @slot has room for
+ * @asked:	the worker was asked and has not been yet
+ * @surplus:	free instances that may not or cannot go to @slot
+ * @class:	what it is a pool of
+ * @kick:	takes the request from the hit, in any context, to the work queue
+ * @refill:	the worker
+ * @slot:	the stack
+ */
+struct rethook_pool {
+	long			top;
+	long			low;
+	long			capacity;
+	bool			asked;
+	struct llist_head	surplus;
+	struct rethook_class	*class;
+	struct irq_work		kick;
+	struct work_struct	refill;
+	struct rethook_node	*slot[];
+};
+
+struct rethook_node *rethook_pool_take_low(struct rethook_pool *pool);
+void rethook_pool_give_surplus(struct rethook_pool *pool, struct rethook_node *node);
+
+/**
+ * rethook_pool_is_low() - is it time for rethook_pool_take_low()?
+ * @pool: this CPU's pool
+ *
+ * Context: any, preemption off since before the pool was looked up.
+ * Return: true when rethook_pool_take() may not be used.
+ */
+static __always_inline bool rethook_pool_is_low(struct rethook_pool *pool)
+{
+	/* Plain: what was read stays true as long as preemption is off. */
+	return pool->top <= pool->low;
+}
+
+/**
+ * rethook_pool_take() - take a free instance
+ * @pool: this CPU's pool, not low
+ *
+ * Context: any, preemption off since before the pool was looked up.
+ * Return: an instance.
+ */
+static __always_inline struct rethook_node *rethook_pool_take(struct rethook_pool *pool)
+{
+	long top = pool->top - 1;
+
+	WRITE_ONCE(pool->top, top);
+	/* Volatile, as the line above: the compiler keeps their order. */
+	return READ_ONCE(pool->slot[top]);
+}
+
+/**
+ * rethook_pool_give() - give an instance back
+ * @pool: this CPU's pool
+ * @node: the instance; not the giver's any more
+ *
+ * Context: a task, or the context that took it from this pool; preemption off
+ * since before the pool was looked up.
+ */
+static __always_inline void rethook_pool_give(struct rethook_pool *pool,
+					      struct rethook_node *node)
+{
+	long top = pool->top;
+
+	if (unlikely(top >= pool->capacity)) {
+		rethook_pool_give_surplus(pool, node);
+		return;
+	}
+	WRITE_ONCE(pool->slot[top], node);
+	WRITE_ONCE(pool->top, top + 1);
+}
+
+#endif /* _LINUX_RETHOOK_POOL_H */

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Return hook: what happens when a hooked function returns, what unwinders are
+ * told, and the life of a hook.
+ *
+ * The idea: a hit pays for no counting of what refers to a hook.  Who wants to
+ * know looks at all instances there are: see retired_free().
+ */
+#include <linux/bug.h>
+#include <linux/err.h>
+#include <linux/init.h>
+#include <linux/kprobes.h>
+#include <linux/panic.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
+#include <linux/sched/task_stack.h>
+#include <linux/slab.h>
+
+#include "rethook_internal.h"
+
+/* While calls are in flight, hooks that are to be freed are looked after so often. */
+#define LOOK_FIRST	(HZ / 50 + 1)
+#define LOOK_SELDOM	(60 * HZ)
+
+/* struct rethook.state; the last two only mean something to retired_free(). */
+enum {
+	HOOK_LIVE,
+	HOOK_RETIRED,
+	HOOK_IN_FLIGHT,
+};
+
+static struct rethook_node *to_node(struct llist_node *llist)
+{
+	return llist_entry(llist, struct rethook_node, llist);
+}
+
+/**
+ * rethook_try_get_slow() - rethook_try_get() with a limit, or few instances left
+ * @rh: the hook
+ *
+ * Context: as rethook_try_get().
+ * Return: as rethook_try_get().
+ */
+struct rethook_node *rethook_try_get_slow(struct rethook *rh)
+{
+	struct rethook_pool *pool = raw_cpu_ptr(rh->pool);
+	struct rethook_node *node;
+
+	if (rh->limit && !raw_atomic_add_unless(&rh->active, 1, rh->limit))
+		return NULL;
+	node = rethook_pool_is_low(pool) ? rethook_pool_take_low(pool) :
+					   rethook_pool_take(pool);
+	if (node)
+		WRITE_ONCE(node->rethook, rh);
+	else if (rh->limit)
+		raw_atomic_dec(&rh->active);
+	return node;
+}
+NOKPROBE_SYMBOL(rethook_try_get_slow);
+
+/* The instance on top is that of the call that returns, and off it goes. */
+static __always_inline void finish(struct rethook_node *node, unsigned long ret_addr,
+				   struct pt_regs *regs)
+{
+	struct rethook *rh = node->rethook;
+	/* Preemption is off: whoever stops the hook can wait for a grace period. */
+	rethook_handler_t handler = READ_ONCE(rh->handler);
+
+	if (likely(handler))
+		handler(node, rh->data, ret_addr, regs);
+	WRITE_ONCE(current->rethooks.first, node->llist.next);
+	barrier();
+	rethook_recycle(node);
+}
+
+/*
+ * From here on an unwinder needs no instance to find the true address, and
+ * handlers see the registers as they will be in the caller.
+ */
+static __always_inline void settle(struct pt_regs *regs, unsigned long ret_addr)
+{
+	arch_rethook_fix_regs(regs, ret_addr);
+	WRITE_ONCE(*arch_rethook_return_slot(regs), ret_addr);
+}
+
+/*
+ * The instance on top is not of the call that returns: calls were abandoned
+ * without their task's end, which nothing in the kernel does.  Drop their
+ * instances, since there is an address to be found for this one.
+ */
+static struct rethook_node *drop_abandoned(unsigned long frame)
+{
+	struct rethook_node *node;
+	struct llist_node *first;
+
+	while ((first = current->rethooks.first)) {
+		node = to_node(first);
+		if (node->frame == frame)
+			return node;
+		WARN_ONCE(1, "rethook: calls in flight were abandoned\n");
+		current->rethooks.first = first->next;
+		rethook_pool_give_surplus(rethook_release(node), node);
+	}
+	panic("rethook: no return address for frame %lx\n", frame);
+}
+NOKPROBE_SYMBOL(drop_abandoned);
+
+/*
+ * The call was hooked more than once: only the first to do so found the true
+ * address, the others the trampoline's.  Tell it to all, innermost first.
+ * Returns how many there are.
+ */
+static int share_ret_addr(struct rethook_node *node)
+{
+	struct rethook_node *last = node;
+	int n = 1;
+
+	for (; is_rethook_trampoline(last->ret_addr); n++) {
+		last = to_node(last->llist.next);
+		if (!last || last->frame != node->frame)
+			panic("rethook: return address lost at frame %lx\n", node->frame);
+	}
+	for (; node != last; node = to_node(node->llist.next))
+		WRITE_ONCE(node->ret_addr, last->ret_addr);
+	return n;
+}
+NOKPROBE_SYMBOL(share_ret_addr);
+
+/* Whatever is not one hooked call with one instance. */
+static noinline void return_slow(struct pt_regs *regs)
+{
+	struct rethook_node *node;
+	unsigned long ret_addr;
+	int n;
+
+	node = drop_abandoned((unsigned long)arch_rethook_return_slot(regs));
+	n = share_ret_addr(node);
+	ret_addr = node->ret_addr;
+	settle(regs, ret_addr);
+	while (n--)
+		finish(to_node(current->rethooks.first), ret_addr, regs);
+	preempt_enable_notrace();
+}
+NOKPROBE_SYMBOL(return_slow);
+
+/**
+ * rethook_return() - for the trampoline: a hooked function has returned
+ * @regs: the registers that it returned with, below the slot of its return address
+ *
+ * Context: any.
+ */
+asmlinkage __visible void rethook_return(struct pt_regs *regs)
+{
+	struct rethook_node *node;
+
+	preempt_disable_notrace();
+	/* No instance at all would be a fault here, as good a death as any. */
+	node = to_node(current->rethooks.first);
+	if (unlikely(node->frame != (unsigned long)arch_rethook_return_slot(regs) ||
+		     node->ret_addr == (unsigned long)arch_rethook_trampoline))
+		return return_slow(regs);
+
+	settle(regs, node->ret_addr);
+	finish(node, node->ret_addr, regs);
+	preempt_enable_notrace();
+}
+NOKPROBE_SYMBOL(rethook_return);
+
+/**
+ * rethook_find_ret_addr() - the true return address of a hooked call
+ * @tsk:   the task: current, or one that does not run
+ * @frame: address of the stack slot in which the trampoline's address was found
+ * @cur:   where to go on looking, NULL before the first frame of an unwinding;
+ *	   updated
+ *
+ * Another task may begin to run, return from its calls and make others: then the
+ * answer may be wrong, but instances are not freed while the task is in a
+ * hooked function, and the walk ends.
+ *
+ * Context: any, NMI included.
+ * Return: the address, or 0 if there is none.
+ */
+unsigned long rethook_find_ret_addr(struct task_struct *tsk, unsigned long frame,
+				    struct llist_node **cur)
+{
+	struct llist_node *llist;
+	struct rethook_node *node;
+	unsigned long ret_addr;
+	/* A call takes a slot of the stack. */
+	int steps = THREAD_SIZE / sizeof(long);
+
+	if (WARN_ON_ONCE(!cur))
+		return 0;
+
+	/* What was next a moment ago may not be so any more in another task. */
+	if (tsk == current && *cur)
+		llist = READ_ONCE((*cur)->next);
+	else
+		llist = READ_ONCE(tsk->rethooks.first);
+
+	for (; llist && steps--; llist = READ_ONCE(llist->next)) {
+		node = to_node(llist);
+		ret_addr = READ_ONCE(node->ret_addr);
+		if (READ_ONCE(node->frame) == frame && !is_rethook_trampoline(ret_addr)) {
+			*cur = llist;
+			return ret_addr;
+		}
+	}
+	return 0;
+}
+NOKPROBE_SYMBOL(rethook_find_ret_addr);
+
+/**
+ * rethook_flush_task() - give back the instances of a task that is no more
+ * @tsk: the task; it has been in hooked functions that never return, as do_exit()
+ *
+ * Context: any but NMI.
+ */
+void rethook_flush_task(struct task_struct *tsk)
+{
+	struct llist_node *llist = tsk->rethooks.first, *next;
+
+	tsk->rethooks.first = NULL;
+	for (; llist; llist = next) {
+		next = llist->next;
+		preempt_disable_notrace();
+		rethook_pool_give_surplus(rethook_release(to_node(llist)), to_node(llist));
+		preempt_enable_notrace();
+	}
+}
+
+static struct kmem_cache *rethook_cache;
+
+/* Hooks to be freed: fresh ones, and those that a grace period has passed for. */
+static LLIST_HEAD(retiring);
+static struct llist_node *retired;	/* rethook_mutex */
+
+static void look_at_retired(struct work_struct *work);
+static DECLARE_DELAYED_WORK(look, look_at_retired);
+
+static void mark_in_flight(struct rethook_node *node, void *unused)
+{
+	/* Pairs with rethook_release(). */
+	struct rethook *rh = smp_load_acquire(&node->rethook);
+
+	if (rh && READ_ONCE(rh->state) == HOOK_RETIRED)
+		WRITE_ONCE(rh->state, HOOK_IN_FLIGHT);
+}
+
+/*
+ * Free the retired hooks that no call in flight refers to.
+ *
+ * A hook came here stopped, with nothing left that could hit it, and a grace
+ * period has passed: whoever was taking an instance for it then has written
+ * node->rethook, and nobody will any more.  From there on the instances that
+ * refer to it only become fewer, so when a look at all of them finds none, then
+ * there is none.  A return clears node->rethook as the last thing that it does
+ * with the hook, and releases: what we do not see any more is done with.  Hooks
+ * are freed nowhere else, so all that an instance refers to can be looked at.
+ */
+static void retired_free(void)
+{
+	struct llist_node *llist, *next, *keep = NULL;
+	struct rethook *rh;
+
+	for (llist = retired; llist; llist = llist->next) {
+		rh = llist_entry(llist, struct rethook, retired);
+		WRITE_ONCE(rh->state, HOOK_RETIRED);
+	}
+	if (retired)
+		rethook_visit_nodes(mark_in_flight, NULL);
+
+	for (llist = retired; llist; llist = next) {
+		next = llist->next;
+		rh = llist_entry(llist, struct rethook, retired);
+		if (rh->state == HOOK_IN_FLIGHT) {
+			llist->next = keep;
+			keep = llist;
+			continue;
+		}
+		rethook_class_unuse(rh->class);
+		kmem_cache_free(rethook_cache, rh);
+	}
+	retired = keep;
+}
+
+static void look_at_retired(struct work_struct *work)
+{
+	static unsigned long delay;
+	struct llist_node *fresh = llist_del_all(&retiring), *next;
+	unsigned long again;
+
+	if (fresh) {
+		synchronize_rcu();
+		delay = LOOK_FIRST;
+	}
+
+	mutex_lock(&rethook_mutex);
+	for (; fresh; fresh = next) {
+		next = fresh->next;
+		fresh->next = retired;
+		retired = fresh;
+	}
+	retired_free();
+	again = rethook_classes_shrink();
+	if (retired) {
+		delay = min(2 * delay, LOOK_SELDOM);
+		again = again ? min(again, delay) : delay;
+	}
+	mutex_unlock(&rethook_mutex);
+
+	if (again)
+		queue_delayed_work(system_unbound_wq, &look, again);
+}
+
+/**
+ * rethook_alloc() - make a hook
+ * @data:    handed to @handler
+ * @handler: called when a hooked function has returned, with preemption off; may
+ *	     change what the registers hold, but not where the call returns to
+ * @size:    of an instance in bytes, struct rethook_node included
+ * @num:     how many calls may be in flight, 0 or less: as many as there are
+ *
+ * The first hook for a size of instances has every CPU stocked with them.
+ *
+ * Context: may sleep.
+ * Return: the hook, or an error: -EINVAL: no handler, or a size without room for
+ * struct rethook_node; -E2BIG: a size over RETHOOK_MAX_SIZE; -ENOMEM; -EAGAIN:
+ * too early in the boot.
+ */
+struct rethook *rethook_alloc(void *data, rethook_handler_t handler, int size, int num)
+{
+	struct rethook *rh;
+	int class, err;
+
+	if (!handler || size < (int)sizeof(struct rethook_node))
+		return ERR_PTR(-EINVAL);
+	class = rethook_class_of(size);
+	if (class < 0)
+		return ERR_PTR(class);
+	if (!rethook_cache)
+		return ERR_PTR(-EAGAIN);
+
+	rh = kmem_cache_zalloc(rethook_cache, GFP_KERNEL);
+	if (!rh)
+		return ERR_PTR(-ENOMEM);
+
+	mutex_lock(&rethook_mutex);
+	err = rethook_class_use(class);
+	mutex_unlock(&rethook_mutex);
+	if (err) {
+		kmem_cache_free(rethook_cache, rh);
+		return ERR_PTR(err);
+	}
+
+	rh->data = data;
+	rh->pool = rethook_class_pool(class);
+	rh->limit = max(num, 0);
+	rh->class = class;
+	rh->state = HOOK_LIVE;
+	rh->handler = handler;
+	return rh;
+}
+
+/**
+ * rethook_stop() - have the handler called no more
+ * @rh: the hook
+ *
+ * Calls in flight, and those that are hooked from here on, return untouched.
+ * After a grace period no handler runs any more.
+ *
+ * Context: any.
+ */
+void rethook_stop(struct rethook *rh)
+{
+	WRITE_ONCE(rh->handler, NULL);
+}
+
+/**
+ * rethook_free() - stop a hook and free it
+ * @rh: the hook; no entry of a function may lead to it any more, though one that
+ *	did may still be running with preemption off
+ *
+ * The memory goes when the last call in flight is back.
+ *
+ * Context: any but NMI; does not sleep.
+ */
+void rethook_free(struct rethook *rh)
+{
+	rethook_stop(rh);
+	if (llist_add(&rh->retired, &retiring))
+		mod_delayed_work(system_unbound_wq, &look, LOOK_FIRST);
+}
+
+static void count_node(struct rethook_node *node, void *arg)
+{
+	struct rethook_usage *usage = arg;
+
+	usage->nodes++;
+	if (READ_ONCE(node->rethook))
+		usage->in_flight++;
+}
+
+/**
+ * rethook_get_usage() - what is in use, for tests
+ * @usage: is filled in
+ *
+ * Context: may sleep.
+ */
+void rethook_get_usage(struct rethook_usage *usage)
+{
+	*usage = (struct rethook_usage) {};
+	mutex_lock(&rethook_mutex);
+	usage->hooks = rethook_count_hooks();
+	rethook_visit_nodes(count_node, usage);
+	mutex_unlock(&rethook_mutex);
+}
+
+static int __init rethook_init(void)
+{
+	rethook_cache = KMEM_CACHE(rethook, SLAB_PANIC);
+	return 0;
+}
+early_initcall(rethook_init);
