@@ -16,6 +16,10 @@ KCOV_INSTRUMENT_rethook_pool.o := n
 UBSAN_SANITIZE_rethook.o := n
 UBSAN_SANITIZE_rethook_pool.o := n
 END
+# shellcheck disable=SC2016
+insert_after arch/x86/kernel/Makefile 'obj-$(CONFIG_RETHOOK)' <<'END'
+obj-$(CONFIG_RETHOOK)		+= rethook_64.o
+END
 replace_line arch/x86/Kconfig 'select HAVE_RETHOOK' \
 	'	select HAVE_RETHOOK			if X86_64'
 

@@ -16,12 +16,17 @@
 #include <linux/llist.h>
 #include <linux/types.h>
 
+struct kretprobe;
+struct kretprobe_instance;
 struct pt_regs;
 struct rethook_node;
 struct task_struct;
 
 typedef void (*rethook_handler_t)(struct rethook_node *node, void *data,
 				  unsigned long ret_addr, struct pt_regs *regs);
+
+/* A return probe's handler; kprobes.h has the same by another name. */
+typedef int (*rethook_kretprobe_t)(struct kretprobe_instance *ri, struct pt_regs *regs);
 
 /**
  * struct rethook_node - an instance: one hooked call
@@ -68,16 +73,22 @@ struct rethook_node {
 /**
  * struct rethook - a hook; what its hits need to know
  * @handler:	called at the return; NULL once the hook was stopped
+ * @kretprobe:	the same, if @is_kretprobe: called as the handler of a probe, which
+ *		@data then is
  * @data:	handed to @handler
  * @pool:	where instances come from
  * @limit:	how many calls may be in flight, 0: any number
  * @active:	how many are, if there is a limit
  * @class:	of @pool
+ * @is_kretprobe: see @kretprobe
  * @retired:	in the list of those to be freed
  * @state:	used by what frees them
  */
 struct rethook {
-	rethook_handler_t	handler;
+	union {
+		rethook_handler_t	handler;
+		rethook_kretprobe_t	kretprobe;
+	};
 	void			*data;
 	struct rethook_pool __percpu *pool;
 	int			limit;
@@ -85,9 +96,12 @@ struct rethook {
 	struct llist_node	retired;
 	u8			class;
 	u8			state;
+	bool			is_kretprobe;
 };
 
 struct rethook *rethook_alloc(void *data, rethook_handler_t handler, int size, int num);
+struct rethook *rethook_alloc_kretprobe(struct kretprobe *rp, rethook_kretprobe_t handler,
+					int size, int num);
 void rethook_stop(struct rethook *rh);
 void rethook_free(struct rethook *rh);
 unsigned long rethook_find_ret_addr(struct task_struct *tsk, unsigned long frame,
@@ -125,16 +139,11 @@ static __always_inline bool is_rethook_trampoline(unsigned long addr)
 
 struct rethook_node *rethook_try_get_slow(struct rethook *rh);
 
-/* Nothing special about a hit: no limit to be kept, and instances enough. */
-static __always_inline bool rethook_hit_is_plain(struct rethook *rh)
+/* For a hook without a limit, and this CPU's pool, which is not low. */
+static __always_inline struct rethook_node *rethook_get_plain(struct rethook *rh,
+							       struct rethook_pool *pool)
 {
-	return likely(!rh->limit && !rethook_pool_is_low(raw_cpu_ptr(rh->pool)));
-}
-
-/* For a plain hit. */
-static __always_inline struct rethook_node *rethook_get_plain(struct rethook *rh)
-{
-	struct rethook_node *node = rethook_pool_take(raw_cpu_ptr(rh->pool));
+	struct rethook_node *node = rethook_pool_take(pool);
 
 	WRITE_ONCE(node->rethook, rh);
 	return node;
@@ -151,7 +160,11 @@ static __always_inline struct rethook_node *rethook_get_plain(struct rethook *rh
  */
 static __always_inline struct rethook_node *rethook_try_get(struct rethook *rh)
 {
-	return rethook_hit_is_plain(rh) ? rethook_get_plain(rh) : rethook_try_get_slow(rh);
+	struct rethook_pool *pool = raw_cpu_ptr(rh->pool);
+
+	if (unlikely(rh->limit || rethook_pool_is_low(pool)))
+		return rethook_try_get_slow(rh);
+	return rethook_get_plain(rh, pool);
 }
 
 /* The instance is free, and the hook no more our business. */

@@ -34,13 +34,11 @@
 #define _LINUX_RETHOOK_POOL_H
 
 #include <linux/compiler.h>
-#include <linux/irq_work.h>
 #include <linux/llist.h>
 #include <linux/percpu.h>
-#include <linux/workqueue.h>
 
-struct rethook_class;
 struct rethook_node;
+struct rethook_refill;
 
 /**
  * struct rethook_pool - the free instances of one size class on one CPU
@@ -49,8 +47,6 @@ struct rethook_node;
  * @capacity:	how many @slot has room for
  * @asked:	the worker was asked and has not been yet
  * @surplus:	free instances that may not or cannot go to @slot
- * @class:	what it is a pool of
- * @kick:	takes the request from the hit, in any context, to the work queue
  * @refill:	the worker
  * @slot:	the stack
  */
@@ -60,9 +56,7 @@ struct rethook_pool {
 	long			capacity;
 	bool			asked;
 	struct llist_head	surplus;
-	struct rethook_class	*class;
-	struct irq_work		kick;
-	struct work_struct	refill;
+	struct rethook_refill	*refill;
 	struct rethook_node	*slot[];
 };
 

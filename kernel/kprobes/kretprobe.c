@@ -20,15 +20,15 @@ static_assert(offsetof(struct kretprobe, kp) == 0);
 /* What the field says when any number of calls may be in flight. */
 #define DEFAULT_MAXACTIVE max_t(int, 10, 2 * num_possible_cpus())
 
-static __always_inline void kretprobe_hook(struct kretprobe *rp, struct rethook_node *node,
-					   struct pt_regs *regs)
+static __always_inline struct kretprobe *to_kretprobe(struct kprobe *p)
 {
-	rethook_hook(node, regs, kprobe_ftrace(&rp->kp));
+	return container_of(p, struct kretprobe, kp);
 }
 
-/* With an entry_handler that may decline, or with instances not plenty. */
-static noinline int kretprobe_entry_slow(struct kretprobe *rp, struct pt_regs *regs)
+/* The entry of a return probe, whatever it asks for. */
+static int entry_general(struct kprobe *p, struct pt_regs *regs)
 {
+	struct kretprobe *rp = to_kretprobe(p);
 	struct rethook_node *node = rethook_try_get(rp->rh);
 	struct kretprobe_instance *ri;
 
@@ -41,43 +41,49 @@ static noinline int kretprobe_entry_slow(struct kretprobe *rp, struct pt_regs *r
 	if (rp->entry_handler && rp->entry_handler(ri, regs))
 		rethook_recycle(node);
 	else
-		kretprobe_hook(rp, node, regs);
+		rethook_hook(node, regs, kprobe_ftrace(p));
 	return 0;
 }
-NOKPROBE_SYMBOL(kretprobe_entry_slow);
+NOKPROBE_SYMBOL(entry_general);
 
-/* Entry: hook this call's return. */
-static int kretprobe_entry(struct kprobe *p, struct pt_regs *regs)
+/* Any number of calls may be in flight, and nobody looks at the entry. */
+static int entry_plain(struct kprobe *p, struct pt_regs *regs)
 {
-	struct kretprobe *rp = container_of(p, struct kretprobe, kp);
+	struct rethook *rh = to_kretprobe(p)->rh;
+	struct rethook_pool *pool = raw_cpu_ptr(rh->pool);
 
-	if (unlikely(rp->entry_handler || !rethook_hit_is_plain(rp->rh)))
-		return kretprobe_entry_slow(rp, regs);
-	kretprobe_hook(rp, rethook_get_plain(rp->rh), regs);
+	if (unlikely(rethook_pool_is_low(pool)))
+		return entry_general(p, regs);
+	rethook_hook(rethook_get_plain(rh, pool), regs, kprobe_ftrace(p));
 	return 0;
 }
-NOKPROBE_SYMBOL(kretprobe_entry);
+NOKPROBE_SYMBOL(entry_plain);
 
-/* Return: with the promises made to every handler. */
-static void kretprobe_return(struct rethook_node *node, void *data,
-			     unsigned long ret_addr, struct pt_regs *regs)
+/* Any number of calls, and an entry_handler that may decline this one. */
+static int entry_asking(struct kprobe *p, struct pt_regs *regs)
 {
-	struct kretprobe *rp = data;
-	kretprobe_handler_t handler = READ_ONCE(rp->handler);
+	struct kretprobe *rp = to_kretprobe(p);
+	struct rethook_pool *pool = raw_cpu_ptr(rp->rh->pool);
+	struct rethook_node *node;
 
-	if (unlikely(!handler))
-		return;
-
-	/*
-	 * No other handler is running: what is called from within one is not
-	 * hooked, and what was hooked before returns after it.
-	 */
-	this_cpu_write(current_kprobe, &rp->kp);
-	this_cpu_write(kprobe_ctlblk.kprobe_status, KPROBE_HIT_ACTIVE);
-	handler(container_of(node, struct kretprobe_instance, node), regs);
-	this_cpu_write(current_kprobe, NULL);
+	if (unlikely(rethook_pool_is_low(pool)))
+		return entry_general(p, regs);
+	node = rethook_get_plain(rp->rh, pool);
+	if (rp->entry_handler(container_of(node, struct kretprobe_instance, node), regs))
+		rethook_recycle(node);
+	else
+		rethook_hook(node, regs, kprobe_ftrace(p));
+	return 0;
 }
-NOKPROBE_SYMBOL(kretprobe_return);
+NOKPROBE_SYMBOL(entry_asking);
+
+/* The cheapest that does what a return probe wants. */
+static kprobe_pre_handler_t choose_entry(const struct kretprobe *rp)
+{
+	if (rp->rh->limit)
+		return entry_general;
+	return rp->entry_handler ? entry_asking : entry_plain;
+}
 
 /**
  * probe_is_kretprobe() - is a probe the entry of a return probe?
@@ -87,7 +93,8 @@ NOKPROBE_SYMBOL(kretprobe_return);
  */
 bool probe_is_kretprobe(const struct kprobe *p)
 {
-	return p->pre_handler == kretprobe_entry;
+	return p->pre_handler == entry_plain || p->pre_handler == entry_asking ||
+	       p->pre_handler == entry_general;
 }
 
 static bool return_is_sacred(const struct kretprobe *rp)
@@ -122,9 +129,9 @@ static int kretprobe_prepare(struct kretprobe *rp)
 	struct rethook *rh;
 
 	/* A number that was asked for is a limit; the default is one no more. */
-	rh = rethook_alloc(rp, kretprobe_return,
-			   sizeof(struct kretprobe_instance) + rp->data_size,
-			   rp->maxactive);
+	rh = rethook_alloc_kretprobe(rp, rp->handler,
+				     sizeof(struct kretprobe_instance) + rp->data_size,
+				     rp->maxactive);
 	if (IS_ERR(rh))
 		return PTR_ERR(rh);
 
@@ -132,7 +139,7 @@ static int kretprobe_prepare(struct kretprobe *rp)
 		rp->maxactive = DEFAULT_MAXACTIVE;
 	rp->rh = rh;
 	rp->nmissed = 0;
-	rp->kp.pre_handler = kretprobe_entry;
+	rp->kp.pre_handler = choose_entry(rp);
 	rp->kp.post_handler = NULL;
 	return 0;
 }

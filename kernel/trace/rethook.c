@@ -58,29 +58,41 @@ struct rethook_node *rethook_try_get_slow(struct rethook *rh)
 }
 NOKPROBE_SYMBOL(rethook_try_get_slow);
 
-/* The instance on top is that of the call that returns, and off it goes. */
-static __always_inline void finish(struct rethook_node *node, unsigned long ret_addr,
-				   struct pt_regs *regs)
+/*
+ * A return probe's handler is promised what every handler of a probe is.  No
+ * other is running: what is called from within one is not hooked, and what was
+ * hooked before returns after it.
+ */
+static __always_inline void run_kretprobe(struct rethook *rh, struct rethook_node *node,
+			  struct pt_regs *regs)
 {
-	struct rethook *rh = node->rethook;
-	/* Preemption is off: whoever stops the hook can wait for a grace period. */
-	rethook_handler_t handler = READ_ONCE(rh->handler);
+	rethook_kretprobe_t handler = READ_ONCE(rh->kretprobe);
+	struct kretprobe *rp = rh->data;
 
-	if (likely(handler))
-		handler(node, rh->data, ret_addr, regs);
-	WRITE_ONCE(current->rethooks.first, node->llist.next);
-	barrier();
-	rethook_recycle(node);
+	if (!handler)
+		return;
+	__this_cpu_write(current_kprobe, &rp->kp);
+	__this_cpu_write(kprobe_ctlblk.kprobe_status, KPROBE_HIT_ACTIVE);
+	handler(container_of(node, struct kretprobe_instance, node), regs);
+	reset_current_kprobe();
 }
 
 /*
- * From here on an unwinder needs no instance to find the true address, and
- * handlers see the registers as they will be in the caller.
+ * Preemption is off while the handler runs: whoever stops the hook can wait for a
+ * grace period.
  */
-static __always_inline void settle(struct pt_regs *regs, unsigned long ret_addr)
+static __always_inline void run_handler(struct rethook *rh, struct rethook_node *node,
+			unsigned long ret_addr, struct pt_regs *regs)
 {
-	arch_rethook_fix_regs(regs, ret_addr);
-	WRITE_ONCE(*arch_rethook_return_slot(regs), ret_addr);
+	rethook_handler_t handler;
+
+	if (rh->is_kretprobe) {
+		run_kretprobe(rh, node, regs);
+		return;
+	}
+	handler = READ_ONCE(rh->handler);
+	if (handler)
+		handler(node, rh->data, ret_addr, regs);
 }
 
 /*
@@ -126,8 +138,24 @@ static int share_ret_addr(struct rethook_node *node)
 }
 NOKPROBE_SYMBOL(share_ret_addr);
 
-/* Whatever is not one hooked call with one instance. */
-static noinline void return_slow(struct pt_regs *regs)
+/* The instance on top is that of the call that returns, and off it goes. */
+static __always_inline void finish(struct rethook_node *node, unsigned long ret_addr, struct pt_regs *regs)
+{
+	run_handler(node->rethook, node, ret_addr, regs);
+	WRITE_ONCE(current->rethooks.first, node->llist.next);
+	barrier();
+	rethook_recycle(node);
+}
+
+/**
+ * rethook_return_slow() - a hooked function has returned, and there is more to it
+ * @regs: the registers that it returned with, below the slot of its return address
+ *
+ * For the trampoline, which deals itself with one call that has one instance.
+ *
+ * Context: any, preemption off.
+ */
+asmlinkage __visible void rethook_return_slow(struct pt_regs *regs)
 {
 	struct rethook_node *node;
 	unsigned long ret_addr;
@@ -136,35 +164,40 @@ static noinline void return_slow(struct pt_regs *regs)
 	node = drop_abandoned((unsigned long)arch_rethook_return_slot(regs));
 	n = share_ret_addr(node);
 	ret_addr = node->ret_addr;
-	settle(regs, ret_addr);
+	/*
+	 * From here on an unwinder needs no instance to find the true address, and
+	 * handlers see the registers as they will be in the caller.
+	 */
+	arch_rethook_fix_regs(regs, ret_addr);
+	WRITE_ONCE(*arch_rethook_return_slot(regs), ret_addr);
 	while (n--)
 		finish(to_node(current->rethooks.first), ret_addr, regs);
-	preempt_enable_notrace();
 }
-NOKPROBE_SYMBOL(return_slow);
+NOKPROBE_SYMBOL(rethook_return_slow);
 
 /**
- * rethook_return() - for the trampoline: a hooked function has returned
- * @regs: the registers that it returned with, below the slot of its return address
+ * rethook_recycle_slow() - rethook_recycle() of one with a limit, or into a full pool
+ * @node: the instance
  *
- * Context: any.
+ * Context: as rethook_recycle().
  */
-asmlinkage __visible void rethook_return(struct pt_regs *regs)
+asmlinkage __visible void rethook_recycle_slow(struct rethook_node *node)
 {
-	struct rethook_node *node;
+	rethook_recycle(node);
+}
+NOKPROBE_SYMBOL(rethook_recycle_slow);
 
+/**
+ * rethook_return_preempt() - somebody has waited for preemption to be possible
+ *
+ * Context: any, preemption just turned on again.
+ */
+asmlinkage __visible void rethook_return_preempt(void)
+{
 	preempt_disable_notrace();
-	/* No instance at all would be a fault here, as good a death as any. */
-	node = to_node(current->rethooks.first);
-	if (unlikely(node->frame != (unsigned long)arch_rethook_return_slot(regs) ||
-		     node->ret_addr == (unsigned long)arch_rethook_trampoline))
-		return return_slow(regs);
-
-	settle(regs, node->ret_addr);
-	finish(node, node->ret_addr, regs);
 	preempt_enable_notrace();
 }
-NOKPROBE_SYMBOL(rethook_return);
+NOKPROBE_SYMBOL(rethook_return_preempt);
 
 /**
  * rethook_find_ret_addr() - the true return address of a hooked call
@@ -313,27 +346,13 @@ static void look_at_retired(struct work_struct *work)
 		queue_delayed_work(system_unbound_wq, &look, again);
 }
 
-/**
- * rethook_alloc() - make a hook
- * @data:    handed to @handler
- * @handler: called when a hooked function has returned, with preemption off; may
- *	     change what the registers hold, but not where the call returns to
- * @size:    of an instance in bytes, struct rethook_node included
- * @num:     how many calls may be in flight, 0 or less: as many as there are
- *
- * The first hook for a size of instances has every CPU stocked with them.
- *
- * Context: may sleep.
- * Return: the hook, or an error: -EINVAL: no handler, or a size without room for
- * struct rethook_node; -E2BIG: a size over RETHOOK_MAX_SIZE; -ENOMEM; -EAGAIN:
- * too early in the boot.
- */
-struct rethook *rethook_alloc(void *data, rethook_handler_t handler, int size, int num)
+/* A hook without a handler, which hooks calls already, but to no effect. */
+static struct rethook *hook_create(void *data, int size, int num)
 {
 	struct rethook *rh;
 	int class, err;
 
-	if (!handler || size < (int)sizeof(struct rethook_node))
+	if (size < (int)sizeof(struct rethook_node))
 		return ERR_PTR(-EINVAL);
 	class = rethook_class_of(size);
 	if (class < 0)
@@ -358,7 +377,56 @@ struct rethook *rethook_alloc(void *data, rethook_handler_t handler, int size, i
 	rh->limit = max(num, 0);
 	rh->class = class;
 	rh->state = HOOK_LIVE;
-	rh->handler = handler;
+	return rh;
+}
+
+/**
+ * rethook_alloc() - make a hook
+ * @data:    handed to @handler
+ * @handler: called when a hooked function has returned, with preemption off; may
+ *	     change what the registers hold, but not where the call returns to
+ * @size:    of an instance in bytes, struct rethook_node included
+ * @num:     how many calls may be in flight, 0 or less: as many as there are
+ *
+ * The first hook for a size of instances has every CPU stocked with them.
+ *
+ * Context: may sleep.
+ * Return: the hook, or an error: -EINVAL: no handler, or a size without room for
+ * struct rethook_node; -E2BIG: a size over RETHOOK_MAX_SIZE; -ENOMEM; -EAGAIN:
+ * too early in the boot.
+ */
+struct rethook *rethook_alloc(void *data, rethook_handler_t handler, int size, int num)
+{
+	struct rethook *rh;
+
+	if (!handler)
+		return ERR_PTR(-EINVAL);
+	rh = hook_create(data, size, num);
+	if (!IS_ERR(rh))
+		rh->handler = handler;
+	return rh;
+}
+
+/**
+ * rethook_alloc_kretprobe() - make the hook of a return probe
+ * @rp:      the probe
+ * @handler: called when a hooked function has returned, as the handlers of probes
+ *	     are; NULL for none
+ * @size:    as in rethook_alloc()
+ * @num:     as in rethook_alloc()
+ *
+ * Context: may sleep.
+ * Return: as rethook_alloc().
+ */
+struct rethook *rethook_alloc_kretprobe(struct kretprobe *rp, rethook_kretprobe_t handler,
+					int size, int num)
+{
+	struct rethook *rh = hook_create(rp, size, num);
+
+	if (!IS_ERR(rh)) {
+		rh->is_kretprobe = true;
+		rh->kretprobe = handler;
+	}
 	return rh;
 }
 

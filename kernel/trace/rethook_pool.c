@@ -12,12 +12,14 @@
 #include <linux/cpuhotplug.h>
 #include <linux/cpumask.h>
 #include <linux/init.h>
+#include <linux/irq_work.h>
 #include <linux/jiffies.h>
 #include <linux/kprobes.h>
 #include <linux/list.h>
 #include <linux/minmax.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "rethook_internal.h"
 
@@ -41,6 +43,7 @@ struct rethook_chunk {
  * @hooks:	how many use this size; without any, no CPU touches its pool
  * @idle_since:	jiffies when @hooks became 0
  * @pool:	the pools; once allocated, they stay
+ * @refill:	their workers, likewise
  * @chunks:	all instances there are
  * @spare:	free instances that are in no pool
  *
@@ -54,8 +57,23 @@ struct rethook_class {
 	unsigned long			hooks;
 	unsigned long			idle_since;
 	struct rethook_pool __percpu	*pool;
+	struct rethook_refill __percpu	*refill;
 	struct list_head		chunks;
 	struct llist_node		*spare;
+};
+
+/**
+ * struct rethook_refill - the worker of one pool
+ * @class:	what the pool is a pool of
+ * @pool:	the pool
+ * @kick:	takes the request from the hit, in any context, to the work queue
+ * @work:	the work
+ */
+struct rethook_refill {
+	struct rethook_class	*class;
+	struct rethook_pool	*pool;
+	struct irq_work		kick;
+	struct work_struct	work;
 };
 
 #define SIZE_CLASS(index, bytes, chunk, many) {			\
@@ -165,21 +183,21 @@ static void refill_this_cpu(struct rethook_class *class)
 
 static void refill(struct work_struct *work)
 {
-	struct rethook_pool *pool = container_of(work, struct rethook_pool, refill);
+	struct rethook_refill *refill = container_of(work, struct rethook_refill, work);
 
 	/* From here on it may ask again: what follows is no less than it needs. */
-	WRITE_ONCE(pool->asked, false);
+	WRITE_ONCE(refill->pool->asked, false);
 	mutex_lock(&rethook_mutex);
-	refill_this_cpu(pool->class);
+	refill_this_cpu(refill->class);
 	mutex_unlock(&rethook_mutex);
 }
 
 /* Runs on the CPU that asked. */
 static void kick(struct irq_work *work)
 {
-	struct rethook_pool *pool = container_of(work, struct rethook_pool, kick);
+	struct rethook_refill *refill = container_of(work, struct rethook_refill, kick);
 
-	queue_work_on(raw_smp_processor_id(), system_highpri_wq, &pool->refill);
+	queue_work_on(raw_smp_processor_id(), system_highpri_wq, &refill->work);
 }
 
 /**
@@ -193,7 +211,7 @@ struct rethook_node *rethook_pool_take_low(struct rethook_pool *pool)
 {
 	if (!READ_ONCE(pool->asked)) {
 		WRITE_ONCE(pool->asked, true);
-		irq_work_queue(&pool->kick);
+		irq_work_queue(&pool->refill->kick);
 	}
 	return READ_ONCE(pool->top) > 0 ? rethook_pool_take(pool) : NULL;
 }
@@ -234,6 +252,22 @@ static void unstock_cpu(struct rethook_class *class, int cpu)
 		spare_add(class, pool->slot[--pool->top]);
 }
 
+static void pool_init(struct rethook_class *class, int cpu, long burst)
+{
+	struct rethook_pool *pool = per_cpu_ptr(class->pool, cpu);
+	struct rethook_refill *worker = per_cpu_ptr(class->refill, cpu);
+
+	pool->low = burst;
+	pool->capacity = 2 * burst;
+	pool->refill = worker;
+	init_llist_head(&pool->surplus);
+
+	worker->class = class;
+	worker->pool = pool;
+	init_irq_work(&worker->kick, kick);
+	INIT_WORK(&worker->work, refill);
+}
+
 static int pools_create(struct rethook_class *class)
 {
 	long burst = clamp_t(long, class->burst / num_possible_cpus(),
@@ -244,19 +278,16 @@ static int pools_create(struct rethook_class *class)
 	class->stock = burst + burst / 8;
 	class->pool = __alloc_percpu(struct_size_t(struct rethook_pool, slot, 2 * burst),
 				     SMP_CACHE_BYTES);
-	if (!class->pool)
+	class->refill = alloc_percpu(struct rethook_refill);
+	if (!class->pool || !class->refill) {
+		free_percpu(class->pool);
+		free_percpu(class->refill);
+		class->pool = NULL;
 		return -ENOMEM;
-
-	for_each_possible_cpu(cpu) {
-		struct rethook_pool *pool = per_cpu_ptr(class->pool, cpu);
-
-		pool->low = burst;
-		pool->capacity = 2 * burst;
-		pool->class = class;
-		init_llist_head(&pool->surplus);
-		init_irq_work(&pool->kick, kick);
-		INIT_WORK(&pool->refill, refill);
 	}
+
+	for_each_possible_cpu(cpu)
+		pool_init(class, cpu, burst);
 	return 0;
 }
 

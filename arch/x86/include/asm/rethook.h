@@ -5,6 +5,21 @@
 #ifndef _ASM_X86_RETHOOK_H
 #define _ASM_X86_RETHOOK_H
 
+/* What the trampoline looks at, asserted in rethook.c. */
+#define RETHOOK_NODE_rethook	8
+#define RETHOOK_NODE_ret_addr	16
+#define RETHOOK_NODE_frame	24
+#define RETHOOK_handler		0
+#define RETHOOK_data		8
+#define RETHOOK_pool		16
+#define RETHOOK_limit		24
+#define RETHOOK_is_kretprobe	42
+#define RETHOOK_POOL_top	0
+#define RETHOOK_POOL_capacity	16
+#define RETHOOK_POOL_slot	48
+
+#ifndef __ASSEMBLY__
+
 #include <asm/ptrace.h>
 
 /* The trampoline's first instruction, call rel32. */
@@ -36,5 +51,7 @@ static __always_inline void arch_rethook_fix_regs(struct pt_regs *regs, unsigned
 	regs->sp += 2 * sizeof(long);
 	regs->ip = ret_addr;
 }
+
+#endif /* __ASSEMBLY__ */
 
 #endif /* _ASM_X86_RETHOOK_H */

@@ -4,7 +4,6 @@
  * structures.
  */
 #include <linux/preempt.h>
-#include <asm/current.h>
 #include <asm/ptrace.h>
 #include <asm/text-patching.h>
 
@@ -26,7 +25,6 @@ static_assert(offsetof(struct probe_site, watched) == SITE_WATCHED);
 static_assert(LANE_OBSERVE == OBSERVE && LANE_REDIRECT == REDIRECT);
 static_assert(offsetof(struct kprobe_ctlblk, kprobe_status) == 0);
 static_assert(KPROBE_HIT_ACTIVE == STATUS_ACTIVE && KPROBE_HIT_SSDONE == STATUS_SSDONE);
-static_assert(offsetof(struct pcpu_hot, preempt_count) == PCPU_PREEMPT_COUNT);
 static_assert(CALL_INSN_SIZE - INT3_INSN_SIZE == NOP_REST);
 
 /* Reached from within a handler. */

@@ -16,9 +16,6 @@
 #define SITE_LANE_SIZE		8
 #define SITE_WATCHED		40
 
-/* struct pcpu_hot */
-#define PCPU_PREEMPT_COUNT	8
-
 /* From behind a breakpoint to behind a call or the nop: of one and five bytes. */
 #define NOP_REST		4
 

@@ -11,6 +11,7 @@
  */
 #include <linux/linkage.h>
 #include <asm/asm.h>
+#include <asm/asm-offsets.h>
 #include <asm/frame.h>
 #include <asm/nops.h>
 #include <asm/percpu.h>
@@ -132,7 +133,7 @@ SYM_CODE_START(\name)
 	ANNOTATE_NOENDBR		/* direct calls only */
 	CALL_DEPTH_ACCOUNT
 	FRAME_BUILD
-	incl	PER_CPU_VAR(pcpu_hot + PCPU_PREEMPT_COUNT)
+	incl	PER_CPU_VAR(pcpu_hot + X86_preempt_count)
 	movq	RIP(%rsp), %r12
 	decq	%r12
 	cmpq	$0, PER_CPU_VAR(current_kprobe)
@@ -151,7 +152,7 @@ SYM_CODE_START(\name)
 .Lidle\@:
 	movq	$0, PER_CPU_VAR(current_kprobe)
 .Lout\@:
-	decl	PER_CPU_VAR(pcpu_hot + PCPU_PREEMPT_COUNT)
+	decl	PER_CPU_VAR(pcpu_hot + X86_preempt_count)
 	jz	.Lpreempt\@
 .Lreturn\@:
 	FRAME_RETURN
@@ -201,7 +202,7 @@ SYM_CODE_START(kprobe_entry_jump)
 	movq	%rax, RIP(%rsp)
 	UNWIND_HINT_REGS
 	ENCODE_FRAME_POINTER
-	incl	PER_CPU_VAR(pcpu_hot + PCPU_PREEMPT_COUNT)
+	incl	PER_CPU_VAR(pcpu_hot + X86_preempt_count)
 	cmpq	$0, PER_CPU_VAR(current_kprobe)
 	jne	.Ljump_missed
 
@@ -213,7 +214,7 @@ SYM_CODE_START(kprobe_entry_jump)
 .Ljump_idle:
 	movq	$0, PER_CPU_VAR(current_kprobe)
 .Ljump_out:
-	decl	PER_CPU_VAR(pcpu_hot + PCPU_PREEMPT_COUNT)
+	decl	PER_CPU_VAR(pcpu_hot + X86_preempt_count)
 	jz	.Ljump_preempt
 .Ljump_return:
 	FRAME_HINT links=0

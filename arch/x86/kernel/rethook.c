@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Return hook: what the trampoline in rethook_64.S believes of C's structures.
+ */
+#include <linux/build_bug.h>
+#include <linux/kprobes.h>
+#include <linux/rethook.h>
+#include <linux/stddef.h>
+
+#define CHECK_OFFSET(name, type, member) \
+	static_assert(name == offsetof(struct type, member))
+
+CHECK_OFFSET(0, rethook_node, llist.next);
+CHECK_OFFSET(RETHOOK_NODE_rethook, rethook_node, rethook);
+CHECK_OFFSET(RETHOOK_NODE_ret_addr, rethook_node, ret_addr);
+CHECK_OFFSET(RETHOOK_NODE_frame, rethook_node, frame);
+CHECK_OFFSET(RETHOOK_handler, rethook, handler);
+CHECK_OFFSET(RETHOOK_data, rethook, data);
+CHECK_OFFSET(RETHOOK_pool, rethook, pool);
+CHECK_OFFSET(RETHOOK_limit, rethook, limit);
+CHECK_OFFSET(RETHOOK_is_kretprobe, rethook, is_kretprobe);
+CHECK_OFFSET(RETHOOK_POOL_top, rethook_pool, top);
+CHECK_OFFSET(RETHOOK_POOL_capacity, rethook_pool, capacity);
+CHECK_OFFSET(RETHOOK_POOL_slot, rethook_pool, slot);
+CHECK_OFFSET(0, kprobe_ctlblk, kprobe_status);
+static_assert(offsetof(struct kretprobe, kp) == 0);
+static_assert(KPROBE_HIT_ACTIVE == 1);

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Return hook: where a hooked function returns to.
+ *
+ * The idea: the function's ret has taken the trampoline's address from its slot.
+ * A call as the first instruction makes the slot anew and gives the CPU's return
+ * predictor a partner for our own ret.  At any instruction, then, an unwinder
+ * finds either the trampoline's first address in ip, or something in the slot
+ * that is_rethook_trampoline() knows, or the true address.
+ *
+ * The usual return is dealt with here from end to end: one call with one instance.
+ * rethook_return_slow() is the same in C, and more.
+ *
+ * No register is changed, flags included, but by handlers: functions with
+ * conventions of their own can be hooked.
+ */
+#include <linux/linkage.h>
+#include <linux/objtool.h>
+#include <asm/asm.h>
+#include <asm/asm-offsets.h>
+#include <asm/frame.h>
+#include <asm/nospec-branch.h>
+#include <asm/percpu.h>
+#include <asm/ptrace-abi.h>
+#include <asm/rethook.h>
+#include <asm/segment.h>
+#include <asm/unwind_hints.h>
+
+	.text
+
+SYM_CODE_START(arch_rethook_trampoline)
+	/* Unwinders know this address and what is above the stack. */
+	UNWIND_HINT_UNDEFINED
+	ANNOTATE_NOENDBR
+	ANNOTATE_INTRA_FUNCTION_CALL
+	call	.Lreturned
+	int3
+.Lreturned:
+	UNWIND_HINT_FUNC
+
+	/* struct pt_regs, with its end at the slot. */
+	pushq	$__KERNEL_DS
+	pushq	%rsp
+	pushfq
+	/* The function's ret was counted, our call is to be. */
+	CALL_DEPTH_ACCOUNT
+	pushq	$__KERNEL_CS
+	pushq	$arch_rethook_trampoline
+	pushq	$-1
+	pushq	%rdi
+	pushq	%rsi
+	pushq	%rdx
+	pushq	%rcx
+	pushq	%rax
+	pushq	%r8
+	pushq	%r9
+	pushq	%r10
+	pushq	%r11
+	pushq	%rbx
+	pushq	%rbp
+	pushq	%r12
+	pushq	%r13
+	pushq	%r14
+	pushq	%r15
+	ENCODE_FRAME_POINTER
+
+	incl	PER_CPU_VAR(pcpu_hot + X86_preempt_count)
+	movq	PER_CPU_VAR(pcpu_hot + X86_current_task), %rbp
+	movq	TASK_rethooks(%rbp), %rbx
+	leaq	FRAME_SIZE(%rsp), %rax
+	/* No instance at all would be a fault here, as good a death as any. */
+	cmpq	%rax, RETHOOK_NODE_frame(%rbx)
+	jne	.Lslow
+	movq	RETHOOK_NODE_ret_addr(%rbx), %rdx
+	cmpq	$arch_rethook_trampoline, %rdx
+	je	.Lslow
+
+	/* What handlers see; and unwinders need the instance no more. */
+	addq	$16, RSP(%rsp)
+	movq	%rdx, RIP(%rsp)
+	movq	%rdx, FRAME_SIZE(%rsp)
+
+	movq	RETHOOK_NODE_rethook(%rbx), %r12
+	movq	RETHOOK_handler(%r12), %rax
+	movq	RETHOOK_data(%r12), %rsi
+	testq	%rax, %rax
+	jz	.Ldone
+	movq	%rbx, %rdi
+	cmpb	$0, RETHOOK_is_kretprobe(%r12)
+	je	.Lplain_handler
+	movq	%rsi, PER_CPU_VAR(current_kprobe)
+	movq	$1, PER_CPU_VAR(kprobe_ctlblk)		/* KPROBE_HIT_ACTIVE */
+	movq	%rsp, %rsi
+	CALL_NOSPEC rax
+	movq	$0, PER_CPU_VAR(current_kprobe)
+
+	/* Off the task's list, and into the pool. */
+.Ldone:
+	movq	(%rbx), %rax
+	movq	%rax, TASK_rethooks(%rbp)
+	cmpl	$0, RETHOOK_limit(%r12)
+	jne	.Lrecycle_slow
+	movq	RETHOOK_pool(%r12), %rcx
+	addq	PER_CPU_VAR(this_cpu_off), %rcx
+	movq	RETHOOK_POOL_top(%rcx), %rax
+	cmpq	RETHOOK_POOL_capacity(%rcx), %rax
+	jge	.Lrecycle_slow
+	movq	$0, RETHOOK_NODE_rethook(%rbx)
+	movq	%rbx, RETHOOK_POOL_slot(%rcx, %rax, 8)
+	incq	%rax
+	movq	%rax, RETHOOK_POOL_top(%rcx)
+.Lfinish:
+	decl	PER_CPU_VAR(pcpu_hot + X86_preempt_count)
+	jz	.Lpreempt
+.Lrestore:
+
+	popq	%r15
+	popq	%r14
+	popq	%r13
+	popq	%r12
+	popq	%rbp
+	popq	%rbx
+	popq	%r11
+	popq	%r10
+	popq	%r9
+	popq	%r8
+	popq	%rax
+	popq	%rcx
+	popq	%rdx
+	popq	%rsi
+	popq	%rdi
+	/* orig_ax, ip, cs; lea, since flags are restored next */
+	leaq	24(%rsp), %rsp
+	popfq
+	leaq	16(%rsp), %rsp
+	/* To the true address, which by now is in the slot. */
+	RET
+
+.Lplain_handler:
+	movq	%rsp, %rcx
+	CALL_NOSPEC rax
+	jmp	.Ldone
+.Lrecycle_slow:
+	movq	%rbx, %rdi
+	call	rethook_recycle_slow
+	jmp	.Lfinish
+.Lslow:
+	movq	%rsp, %rdi
+	call	rethook_return_slow
+	jmp	.Lfinish
+.Lpreempt:
+	call	rethook_return_preempt
+	jmp	.Lrestore
+SYM_CODE_END(arch_rethook_trampoline)
+_ASM_NOKPROBE(arch_rethook_trampoline)
