@@ -332,7 +332,13 @@ void wait_for_kprobe_optimizer(void)
 	wait_event(jumps_settled, jumps_are_settled());
 }
 
-static void jumps_allow(bool allow)
+/**
+ * jumps_allow() - what the sysctl says, done at once where that is possible
+ * @allow: whether breakpoints may become jumps; if not, jumps become breakpoints
+ *
+ * Context: may sleep; no lock held.
+ */
+void jumps_allow(bool allow)
 {
 	struct probe_site *site;
 	unsigned int pos = 0;

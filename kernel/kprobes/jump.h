@@ -34,6 +34,7 @@ void jumps_undo(struct list_head *undo);
 void jump_reconsider(struct probe_site *site);
 void jump_make_way(unsigned long addr);
 void jump_reconsider_before(unsigned long addr);
+void jumps_allow(bool allow);
 
 bool arch_jump_is_single(const struct displaced_site *ds);
 bool arch_jump_check(struct displaced_site *ds);
@@ -53,6 +54,7 @@ static inline void jumps_undo(struct list_head *undo) { }
 static inline void jump_reconsider(struct probe_site *site) { }
 static inline void jump_make_way(unsigned long addr) { }
 static inline void jump_reconsider_before(unsigned long addr) { }
+static inline void jumps_allow(bool allow) { }
 
 #endif /* CONFIG_OPTPROBES */
 
