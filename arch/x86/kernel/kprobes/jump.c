@@ -55,10 +55,11 @@ unsigned int arch_jump_region(const struct displaced_site *ds)
 	return ds->insn->jump_len;
 }
 
-/* ud1, ud2: what warnings and bugs are made of */
+/* ud1, ud2: what warnings and bugs are made of; int3, which is behind a return. */
 static bool is_trap(const struct site_insn *si)
 {
-	return si->bytes[0] == 0x0f && (si->bytes[1] == 0x0b || si->bytes[1] == 0xb9);
+	return si->bytes[0] == INT3_INSN_OPCODE ||
+	       (si->bytes[0] == 0x0f && (si->bytes[1] == 0x0b || si->bytes[1] == 0xb9));
 }
 
 /* The instruction at @addr, below whatever we have armed there. */
@@ -69,7 +70,7 @@ static bool insn_at(unsigned long addr, struct site_insn *si)
 	memset(si, 0, sizeof(*si));
 	if (site && site_is_displaced(site))
 		memcpy(si->bytes, site_insn(site)->bytes, sizeof(si->bytes));
-	else if (text_read(si->bytes, addr))
+	else if (text_has_debugger(addr) || text_read(si->bytes, addr))
 		return false;
 	if (!insn_classify(si))
 		return true;
