@@ -87,8 +87,18 @@ SYM_FUNC_START(kprobes_test_nop_middle)
 	RET
 SYM_FUNC_END(kprobes_test_nop_middle)
 
+	/* Three of three bytes: a jump displaces two of them. */
+SYM_FUNC_START(kprobes_test_nops)
+.Lat_nops:
+	nopl	(%rax)
+	nopl	(%rax)
+	nopl	(%rax)
+	RET
+SYM_FUNC_END(kprobes_test_nops)
+
 	.pushsection .rodata
 	.balign	4
+SYM_DATA(kprobes_test_nops_at, .long .Lat_nops - kprobes_test_nops)
 SYM_DATA(kprobes_test_nop_first_at, .long .Lat_first - kprobes_test_nop_first)
 SYM_DATA(kprobes_test_nop_middle_at, .long .Lat_middle - kprobes_test_nop_middle)
 	.popsection
@@ -125,7 +135,12 @@ SYM_FUNC_START_LOCAL(kprobes_test_insn_\name)
 .Lnext_\name:
 .endm
 
+/*
+ * A return may not be moved, and so, without the nop, a short instruction before
+ * it could not have a jump.
+ */
 .macro finish name, flags=0
+	nopl	0(%rax)
 	RET
 SYM_FUNC_END(kprobes_test_insn_\name)
 	STACK_FRAME_NON_STANDARD kprobes_test_insn_\name
@@ -474,6 +489,25 @@ SYM_FUNC_END(kprobes_test_callee)
 1:	mov	$-14, %rax
 2:	_ASM_EXTABLE(.Lat_no_fault, 1b)
 	finish	no_fault
+
+	/* With room for a jump, but where a fault may begin. */
+	begin	fault_long
+	mov	$-4096, %rdx
+	probed	fault_long, {disp32} mov 8(%rdx), %rax
+	jmp	2f
+1:	mov	$-14, %rax
+2:	_ASM_EXTABLE(.Lat_fault_long, 1b)
+	finish	fault_long, INSN_BRANCH
+
+	/* Next to where a fault may begin. */
+	begin	near_fault
+	probed	near_fault, mov $-4096, %rdx
+.Lat_near_fault_it:
+	mov	8(%rdx), %rax
+	jmp	2f
+1:	mov	$-14, %rax
+2:	_ASM_EXTABLE(.Lat_near_fault_it, 1b)
+	finish	near_fault
 
 	.pushsection .data
 	.subsection 1

@@ -67,6 +67,10 @@ void kprobes_test_nop_first(void);
 void kprobes_test_nop_middle(void);
 extern const u32 kprobes_test_nop_first_at, kprobes_test_nop_middle_at;
 
+/* An empty function with nops of three bytes, to probe the first of. */
+void kprobes_test_nops(void);
+extern const u32 kprobes_test_nops_at;
+
 /* Returns TEST_ELSEWHERE; a place to be redirected to. */
 void kprobes_test_elsewhere(void);
 
