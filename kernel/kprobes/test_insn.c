@@ -4,13 +4,18 @@
  *
  * The idea: run a function without a probe, then with one on the instruction of
  * interest, from the same registers, flags and memory.  Whatever comes out must
- * be the same, bit for bit.  The cases are in test_x86.S.
+ * be the same, bit for bit.  So it is for breakpoints, and for jumps where the
+ * text allows them: there all cases are probed at once, since jumps over several
+ * instructions take long to come.  The cases are in test_x86.S.
  */
 #include <kunit/test.h>
 #include <linux/kprobes.h>
+#include <linux/mm.h>
 #include <linux/string.h>
 #include <asm/processor-flags.h>
+#include <asm/text-patching.h>
 
+#include "jump.h"
 #include "test_x86.h"
 
 /* Enough for an index by %al from its start, and for string operations. */
@@ -35,7 +40,7 @@ struct outcome {
 
 /* The cases work on this one, so that addresses in registers compare, too. */
 static struct outcome work;
-static struct outcome expected[NR_RUNS];
+static struct outcome bare[NR_RUNS];
 
 static const struct insn_case *running;
 static unsigned int pre_hits, post_hits, wrong_ip;
@@ -106,7 +111,8 @@ static void do_run(const struct insn_case *c, unsigned int run)
 }
 
 static void expect_same(struct kunit *test, const struct insn_case *c,
-			unsigned int run, const char *how)
+			const struct outcome *expected, unsigned int run,
+			const char *how)
 {
 	const u64 *got = (u64 *)&work, *want = (u64 *)&expected[run];
 	int i;
@@ -124,32 +130,39 @@ static void expect_same(struct kunit *test, const struct insn_case *c,
 
 /*
  * All runs of a case, to be compared with what was expected, or (@how is NULL)
- * to become that.  Always called from the same function, and so always with the
- * same stack pointer, which some cases show.
+ * to become that.  Always called from the same function of the test, and so
+ * always with the same stack pointer, which some cases show.
  */
 static noinline void run_all(struct kunit *test, const struct insn_case *c,
-			     const char *how)
+			     struct outcome *expected, const char *how)
 {
 	unsigned int run;
 
+	running = c;
 	pre_hits = 0;
 	post_hits = 0;
 	wrong_ip = 0;
 	for (run = 0; run < NR_RUNS; run++) {
 		do_run(c, run);
 		if (how)
-			expect_same(test, c, run, how);
+			expect_same(test, c, expected, run, how);
 		else
 			expected[run] = work;
 	}
 }
 
-static void expect_hits(struct kunit *test, const struct insn_case *c,
-			const struct kprobe *p)
+static void set_up_probe(struct kprobe *p, const struct insn_case *c, bool with_post)
 {
-	const char *how = p->post_handler ? "with a post_handler" :
-					    "without a post_handler";
+	memset(p, 0, sizeof(*p));
+	p->addr = (void *)addr_of(c);
+	p->pre_handler = insn_pre;
+	if (with_post)
+		p->post_handler = insn_post;
+}
 
+static void expect_hits(struct kunit *test, const struct insn_case *c,
+			const struct kprobe *p, const char *how)
+{
 	KUNIT_EXPECT_EQ_MSG(test, pre_hits, NR_RUNS, "%s, %s\n", c->name, how);
 	KUNIT_EXPECT_EQ_MSG(test, wrong_ip, 0, "%s, %s\n", c->name, how);
 	KUNIT_EXPECT_EQ(test, p->nmissed, 0);
@@ -159,36 +172,125 @@ static void expect_hits(struct kunit *test, const struct insn_case *c,
 				    c->name, how);
 }
 
-static void test_displaced(struct kunit *test)
+static void test_breakpoint(struct kunit *test)
 {
 	const struct insn_case *c = test->param_value;
-	struct kprobe plain = {
-		.addr = (void *)addr_of(c),
-		.pre_handler = insn_pre,
-	};
-	struct kprobe with_post = {
-		.addr = (void *)addr_of(c),
-		.pre_handler = insn_pre,
-		.post_handler = insn_post,
-	};
+	static const char *const how[] = { "without a post_handler",
+					   "with a post_handler" };
+	static struct kprobe p;
+	int with_post;
 
-	running = c;
-	run_all(test, c, NULL);
-
-	KUNIT_ASSERT_EQ_MSG(test, register_kprobe(&plain), 0, "%s\n", c->name);
-	run_all(test, c, "without a post_handler");
-	unregister_kprobe(&plain);
-	expect_hits(test, c, &plain);
-
-	KUNIT_ASSERT_EQ_MSG(test, register_kprobe(&with_post), 0, "%s\n",
-			    c->name);
-	run_all(test, c, "with a post_handler");
-	unregister_kprobe(&with_post);
-	expect_hits(test, c, &with_post);
-
+	jumps_allow(false);
+	run_all(test, c, bare, NULL);
+	for (with_post = 0; with_post < 2; with_post++) {
+		set_up_probe(&p, c, with_post);
+		KUNIT_ASSERT_EQ_MSG(test, register_kprobe(&p), 0, "%s\n", c->name);
+		KUNIT_EXPECT_FALSE(test, kprobe_optimized(&p));
+		run_all(test, c, bare, how[with_post]);
+		expect_hits(test, c, &p, how[with_post]);
+		unregister_kprobe(&p);
+	}
 	/* And it is back in its place. */
-	run_all(test, c, "after the probe");
+	run_all(test, c, bare, "after the probe");
 	KUNIT_EXPECT_EQ(test, pre_hits, 0);
+}
+
+/* Every case, probed at the same time. */
+static struct {
+	unsigned int	num;
+	struct kprobe	*kp;
+	struct kprobe	**kps;
+	struct outcome	(*expected)[NR_RUNS];
+} all;
+
+static void free_all(void *unused)
+{
+	kvfree(all.expected);
+	memset(&all, 0, sizeof(all));
+}
+
+static void set_up_all(struct kunit *test, bool observed)
+{
+	unsigned int i;
+
+	all.num = kprobes_test_insns_end - kprobes_test_insns;
+	all.kp = kunit_kcalloc(test, all.num, sizeof(*all.kp), GFP_KERNEL);
+	all.kps = kunit_kcalloc(test, all.num, sizeof(*all.kps), GFP_KERNEL);
+	all.expected = kvcalloc(all.num, sizeof(*all.expected), GFP_KERNEL);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_all, NULL), 0);
+	KUNIT_ASSERT_NOT_NULL(test, all.kp);
+	KUNIT_ASSERT_NOT_NULL(test, all.kps);
+	KUNIT_ASSERT_NOT_NULL(test, all.expected);
+
+	for (i = 0; i < all.num; i++) {
+		all.kps[i] = &all.kp[i];
+		set_up_probe(all.kps[i], &kprobes_test_insns[i], observed);
+		if (observed)
+			all.kps[i]->flags = KPROBE_FLAG_OBSERVER;
+	}
+}
+
+/* The least of how many cases must have got a jump, for the test to be one. */
+#define LEAST_OF_ONE	15
+#define LEAST_SEVERAL	30
+
+static void expect_jumps(struct kunit *test, bool observed)
+{
+	unsigned int i, one = 0, several = 0;
+
+	for (i = 0; i < all.num; i++) {
+		if (!kprobe_optimized(all.kps[i]))
+			continue;
+		if (kprobes_test_insns[i].len >= JMP32_INSN_SIZE)
+			one++;
+		else
+			several++;
+	}
+	kunit_info(test, "of %u instructions %u have a jump, and %u share one\n",
+		   all.num, one, several);
+	if (!IS_ENABLED(CONFIG_OPTPROBES))
+		return;
+	KUNIT_EXPECT_GE(test, one, LEAST_OF_ONE);
+	/* What comes behind the first instruction must be able to come at all. */
+	if (observed)
+		KUNIT_EXPECT_EQ(test, several, 0);
+	else
+		KUNIT_EXPECT_GE(test, several, LEAST_SEVERAL);
+}
+
+static void jumped(struct kunit *test, bool observed, const char *how)
+{
+	const struct insn_case *c = kprobes_test_insns;
+	unsigned int i;
+
+	jumps_allow(true);
+	set_up_all(test, observed);
+	for (i = 0; i < all.num; i++)
+		run_all(test, &c[i], all.expected[i], NULL);
+
+	KUNIT_ASSERT_EQ(test, register_kprobes(all.kps, all.num), 0);
+	wait_for_kprobe_optimizer();
+	expect_jumps(test, observed);
+	for (i = 0; i < all.num; i++) {
+		run_all(test, &c[i], all.expected[i], how);
+		expect_hits(test, &c[i], all.kps[i], how);
+	}
+	unregister_kprobes(all.kps, all.num);
+
+	for (i = 0; i < all.num; i++) {
+		run_all(test, &c[i], all.expected[i], "after the jumps");
+		KUNIT_EXPECT_EQ(test, pre_hits, 0);
+	}
+}
+
+static void test_jump(struct kunit *test)
+{
+	jumped(test, false, "by a jump");
+}
+
+static void test_jump_observed(struct kunit *test)
+{
+	jumped(test, true, "by a jump, observed");
 }
 
 static const void *next_case(const void *prev, char *desc)
@@ -221,10 +323,10 @@ static void test_cases_tell(struct kunit *test)
 		ways = 0;
 		for (run = 0; run < NR_RUNS; run++) {
 			set_up_run(run);
-			expected[0] = work;
+			bare[0] = work;
 			do_run(c, run);
-			expected[0].regs.sp = work.regs.sp;
-			effect |= !!memcmp(&work, &expected[0], sizeof(work));
+			bare[0].regs.sp = work.regs.sp;
+			effect |= !!memcmp(&work, &bare[0], sizeof(work));
 			ways |= work.regs.dx;
 		}
 		KUNIT_EXPECT_TRUE_MSG(test, effect, "%s has no effect\n",
@@ -235,14 +337,22 @@ static void test_cases_tell(struct kunit *test)
 	}
 }
 
+static void insn_exit(struct kunit *test)
+{
+	jumps_allow(true);
+}
+
 static struct kunit_case insn_cases[] = {
 	KUNIT_CASE(test_cases_tell),
-	KUNIT_CASE_PARAM(test_displaced, next_case),
+	KUNIT_CASE_PARAM(test_breakpoint, next_case),
+	KUNIT_CASE(test_jump),
+	KUNIT_CASE(test_jump_observed),
 	{}
 };
 
 static struct kunit_suite insn_suite = {
 	.name = "kprobes_insn",
+	.exit = insn_exit,
 	.test_cases = insn_cases,
 };
 
