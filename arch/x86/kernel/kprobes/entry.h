@@ -29,7 +29,7 @@
 
 /* What is where in a slot: see insn.h. */
 #define SLOT_COPY		5
-#define SLOT_COPY_POST		28
+#define SLOT_COPY_POST		32
 #define SLOT_SITE		56
 
 #ifndef __ASSEMBLY__

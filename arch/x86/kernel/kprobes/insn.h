@@ -64,7 +64,8 @@ struct insn_operand {
  * It holds the instruction twice: at SLOT_COPY followed by a jump back, and at
  * SLOT_COPY_POST followed by a call of kprobe_entry_resume(), which runs the
  * post-handlers.  At SLOT_SITE is a pointer to the site.  The slot of a detour for
- * several instructions has them at SLOT_COPY, and nothing at SLOT_COPY_POST.
+ * several instructions has them at SLOT_COPY, and at SLOT_COPY_POST a jump there:
+ * it serves no post-handlers, but one may come while a hit is under way.
  */
 struct site_insn {
 	emulate_t		emulate;

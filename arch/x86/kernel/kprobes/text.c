@@ -16,6 +16,7 @@
 
 #include "../../../../kernel/kprobes/index.h"
 #include "../../../../kernel/kprobes/internal.h"
+#include "../../../../kernel/kprobes/jump.h"
 #include "../../../../kernel/kprobes/slots.h"
 #include "insn.h"
 
@@ -184,6 +185,9 @@ static int displace(u8 *buf, const struct site_insn *si, unsigned long addr,
 	return 0;
 }
 
+static_assert(SLOT_COPY + JUMP_REGION_MAX - 1 + JMP32_INSN_SIZE <= SLOT_COPY_POST);
+static_assert(SLOT_COPY_POST + MAX_INSN_SIZE + CALL_INSN_SIZE <= SLOT_SITE);
+
 /* A slot that is being put together: what will stand there, and where. */
 struct slot_text {
 	u8		buf[INSN_SLOT_SIZE];
@@ -294,6 +298,8 @@ void *detour_make(const struct probe_site *site)
 		return ERR_PTR(-EINVAL);
 	}
 	put_branch(&t, JMP32_INSN_OPCODE, (void *)stop);
+	t.at = SLOT_COPY_POST;
+	put_branch(&t, JMP32_INSN_OPCODE, t.slot + SLOT_COPY);
 	slot_publish(&t);
 	return t.slot;
 }
