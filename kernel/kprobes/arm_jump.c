@@ -329,7 +329,13 @@ static bool jumps_are_settled(void)
  */
 void wait_for_kprobe_optimizer(void)
 {
-	wait_event(jumps_settled, jumps_are_settled());
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+
+	/* Not wait_event(): to look takes a mutex. */
+	add_wait_queue(&jumps_settled, &wait);
+	while (!jumps_are_settled())
+		wait_woken(&wait, TASK_UNINTERRUPTIBLE, MAX_SCHEDULE_TIMEOUT);
+	remove_wait_queue(&jumps_settled, &wait);
 }
 
 /**
