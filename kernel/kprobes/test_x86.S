@@ -96,8 +96,91 @@ SYM_FUNC_START(kprobes_test_nops)
 	RET
 SYM_FUNC_END(kprobes_test_nops)
 
+/*
+ * Additions, each of which tells that it has run once: three bytes each, and the
+ * last one five.
+ */
+.macro adding name
+SYM_FUNC_START(kprobes_test_add_\name)
+.Lat_add_\name:
+	mov	%rdi, %rax
+	add	$1, %eax
+	add	$2, %eax
+	add	$4, %eax
+	add	$0x100000, %eax
+.Lend_add_\name:
+	RET
+SYM_FUNC_END(kprobes_test_add_\name)
+	.if .Lend_add_\name - .Lat_add_\name - KPROBES_TEST_ADD_TEXT
+	.error "KPROBES_TEST_ADD_TEXT is wrong"
+	.endif
+.endm
+
+	adding	a
+	adding	b
+	adding	c
+
+	/* The argument, once; the loop goes into the middle of what a jump takes. */
+SYM_FUNC_START(kprobes_test_into)
+	xor	%eax, %eax
+.Lat_into:
+	mov	%rdi, %rdx
+1:	add	$1, %eax
+	sub	$1, %edx
+	jg	1b
+	RET
+SYM_FUNC_END(kprobes_test_into)
+
+	/* The same, but the loop goes to the start of it. */
+SYM_FUNC_START(kprobes_test_onto)
+	xor	%eax, %eax
+	mov	%rdi, %rdx
+1:
+.Lat_onto:
+	add	$1, %eax
+	sub	$1, %edx
+	jg	1b
+	RET
+SYM_FUNC_END(kprobes_test_onto)
+
+	/* The return is not to be moved. */
+SYM_FUNC_START(kprobes_test_at_return)
+.Lat_at_return:
+	mov	%rdi, %rax
+	RET
+SYM_FUNC_END(kprobes_test_at_return)
+
+	/* A jump label's nop may become a jump to who knows where. */
+SYM_FUNC_START(kprobes_test_label)
+.Lat_label:
+	mov	%rdi, %rax
+	add	$1, %eax
+	.byte	0x0f, 0x1f, 0x44, 0x00, 0x00
+	RET
+SYM_FUNC_END(kprobes_test_label)
+
+	/* Its end is inside of what a jump would take; what is behind goes on. */
+SYM_FUNC_START(kprobes_test_at_end)
+.Lat_at_end:
+	mov	%rdi, %rax
+	.type kprobes_test_at_end, @function
+	.size kprobes_test_at_end, . - kprobes_test_at_end
+SYM_INNER_LABEL(kprobes_test_behind_end, SYM_L_GLOBAL)
+	.type kprobes_test_behind_end, @function
+	add	$1, %eax
+	RET
+	.size kprobes_test_behind_end, . - kprobes_test_behind_end
+STACK_FRAME_NON_STANDARD kprobes_test_at_end
+STACK_FRAME_NON_STANDARD kprobes_test_behind_end
+
 	.pushsection .rodata
 	.balign	4
+SYM_DATA(kprobes_test_add_at, .long .Lat_add_a - kprobes_test_add_a)
+SYM_DATA(kprobes_test_into_at, .long .Lat_into - kprobes_test_into)
+SYM_DATA(kprobes_test_onto_at, .long .Lat_onto - kprobes_test_onto)
+SYM_DATA(kprobes_test_at_return_at, .long .Lat_at_return - kprobes_test_at_return)
+SYM_DATA(kprobes_test_label_at, .long .Lat_label - kprobes_test_label)
+SYM_DATA(kprobes_test_at_end_at, .long .Lat_at_end - kprobes_test_at_end)
 SYM_DATA(kprobes_test_nops_at, .long .Lat_nops - kprobes_test_nops)
 SYM_DATA(kprobes_test_nop_first_at, .long .Lat_first - kprobes_test_nop_first)
 SYM_DATA(kprobes_test_nop_middle_at, .long .Lat_middle - kprobes_test_nop_middle)

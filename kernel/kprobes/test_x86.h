@@ -30,6 +30,10 @@
 /* What kprobes_test_elsewhere() returns. */
 #define TEST_ELSEWHERE	0xe15e
 
+/* The bytes of the additions in kprobes_test_add_*(), and what they add. */
+#define KPROBES_TEST_ADD_TEXT	17
+#define KPROBES_TEST_ADD_SUM	0x100007
+
 /* The instruction continues elsewhere than behind itself. */
 #define INSN_BRANCH	1
 
@@ -70,6 +74,25 @@ extern const u32 kprobes_test_nop_first_at, kprobes_test_nop_middle_at;
 /* An empty function with nops of three bytes, to probe the first of. */
 void kprobes_test_nops(void);
 extern const u32 kprobes_test_nops_at;
+
+/* Add KPROBES_TEST_ADD_SUM in several instructions, the first of which is there. */
+u32 kprobes_test_add_a(u32 x);
+u32 kprobes_test_add_b(u32 x);
+u32 kprobes_test_add_c(u32 x);
+extern const u32 kprobes_test_add_at;
+
+/*
+ * Where a jump over several instructions has no place: another jump leads into
+ * the middle, a return is inside, the function ends there, a nop may become a
+ * jump label's.  And where it has one: another jump leads to the start.
+ */
+u32 kprobes_test_into(u32 x);
+u32 kprobes_test_at_return(u32 x);
+u32 kprobes_test_at_end(u32 x);
+u32 kprobes_test_label(u32 x);
+u32 kprobes_test_onto(u32 x);
+extern const u32 kprobes_test_into_at, kprobes_test_at_return_at, kprobes_test_at_end_at;
+extern const u32 kprobes_test_label_at, kprobes_test_onto_at;
 
 /* Returns TEST_ELSEWHERE; a place to be redirected to. */
 void kprobes_test_elsewhere(void);
