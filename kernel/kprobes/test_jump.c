@@ -586,7 +586,7 @@ static void test_stays_armed_one(struct kunit *test)
 
 static void test_stays_armed_several(struct kunit *test)
 {
-	stay_armed(test, 0, 15);
+	stay_armed(test, 0, 8);
 }
 
 /* Breakpoint, jump, breakpoint, off, on: while it is on, it loses nothing. */
@@ -633,7 +633,7 @@ static void test_off_and_on_one(struct kunit *test)
 
 static void test_off_and_on_several(struct kunit *test)
 {
-	off_and_on(test, 0, 15);
+	off_and_on(test, 0, 8);
 }
 
 static struct kunit_case jump_cases[] = {
