@@ -11,6 +11,7 @@
 #include <linux/jump_label.h>
 #include <linux/kprobes.h>
 #include <linux/static_call.h>
+#include <asm/nospec-branch.h>
 
 #include "test_common.h"
 #include "test_fault.h"
@@ -93,6 +94,11 @@ static void test_forbidden_place(struct kunit *test)
 	expect_refused(test, &p, -EINVAL, "blacklisted function");
 	p.symbol_name = "asm_exc_int3";
 	expect_refused(test, &p, -EINVAL, "entry text");
+#ifdef CONFIG_MITIGATION_RETHUNK
+	p.symbol_name = "__x86_return_thunk";
+	expect_refused(test, &p, -EINVAL, "where functions return through");
+	KUNIT_EXPECT_TRUE(test, within_kprobe_blacklist((unsigned long)x86_return_thunk));
+#endif
 }
 
 static void test_mid_instruction(struct kunit *test)

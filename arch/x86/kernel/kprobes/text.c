@@ -26,6 +26,19 @@ struct kretprobe_blackpoint kretprobe_blacklist[] = {
 	{ }
 };
 
+/* A hit returns through these, be it that or what alternatives put in its place. */
+static int __init blacklist_return_thunks(void)
+{
+	int ret = 0;
+
+#ifdef CONFIG_MITIGATION_RETHUNK
+	ret = kprobe_add_ksym_blacklist((unsigned long)__x86_return_thunk);
+	if (ret >= 0)
+		ret = kprobe_add_ksym_blacklist((unsigned long)x86_return_thunk);
+#endif
+	return min(ret, 0);
+}
+
 int __init arch_populate_kprobe_blacklist(void)
 {
 	int err;
@@ -33,12 +46,12 @@ int __init arch_populate_kprobe_blacklist(void)
 	err = kprobe_add_area_blacklist((unsigned long)__entry_text_start,
 					(unsigned long)__entry_text_end);
 #ifdef CONFIG_MITIGATION_RETPOLINE
-	/* A hit calls its handlers through these, and returns through them. */
+	/* A hit calls its handlers through these. */
 	if (!err)
 		err = kprobe_add_area_blacklist((unsigned long)__x86_indirect_thunk_array,
 						(unsigned long)(__x86_indirect_thunk_array + 16));
 #endif
-	return err;
+	return err ?: blacklist_return_thunks();
 }
 
 /*
