@@ -191,6 +191,22 @@ struct kretprobe_instance {
 	char			data[];
 };
 
+/**
+ * struct jprobe - a typed probe on the entry of a function, owned by the caller
+ * @kp:		the probe; the caller names the function in it
+ * @entry:	a function of the same prototype as the probed one, called with the
+ *		same arguments and the promises made to every handler
+ */
+struct jprobe {
+	struct kprobe	kp;
+	void		*entry;
+};
+
+#define JPROBE_ENTRY(handler)	((void *)(handler))
+
+/* Handlers written for the first jprobes end with this; ours just return. */
+static inline void jprobe_return(void) { }
+
 /* A function whose return address must not be touched. */
 struct kretprobe_blackpoint {
 	const char	*name;
@@ -236,6 +252,13 @@ int register_kretprobe(struct kretprobe *rp);
 int register_kretprobes(struct kretprobe **rps, int num);
 void unregister_kretprobe(struct kretprobe *rp);
 void unregister_kretprobes(struct kretprobe **rps, int num);
+
+int register_jprobe(struct jprobe *jp);
+void unregister_jprobe(struct jprobe *jp);
+int register_erprobe(struct kprobe *kp, struct kretprobe *rp);
+void unregister_erprobe(struct kprobe *kp, struct kretprobe *rp);
+int register_jrprobe(struct jprobe *jp, struct kretprobe *rp);
+void unregister_jrprobe(struct jprobe *jp, struct kretprobe *rp);
 
 struct kprobe *get_kprobe(void *addr);
 kprobe_opcode_t *kprobe_lookup_name(const char *name, unsigned int offset);
@@ -297,6 +320,21 @@ static inline int register_kretprobes(struct kretprobe **rps, int num)
 	return -EOPNOTSUPP;
 }
 
+static inline int register_jprobe(struct jprobe *jp)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline int register_erprobe(struct kprobe *kp, struct kretprobe *rp)
+{
+	return -EOPNOTSUPP;
+}
+
+static inline int register_jrprobe(struct jprobe *jp, struct kretprobe *rp)
+{
+	return -EOPNOTSUPP;
+}
+
 static inline int enable_kprobe(struct kprobe *kp)
 {
 	return -EOPNOTSUPP;
@@ -321,6 +359,9 @@ static inline void unregister_kprobe(struct kprobe *p) { }
 static inline void unregister_kprobes(struct kprobe **kps, int num) { }
 static inline void unregister_kretprobe(struct kretprobe *rp) { }
 static inline void unregister_kretprobes(struct kretprobe **rps, int num) { }
+static inline void unregister_jprobe(struct jprobe *jp) { }
+static inline void unregister_erprobe(struct kprobe *kp, struct kretprobe *rp) { }
+static inline void unregister_jrprobe(struct jprobe *jp, struct kretprobe *rp) { }
 static inline void kprobe_busy_begin(void) { }
 static inline void kprobe_busy_end(void) { }
 static inline void kprobe_free_init_mem(void) { }

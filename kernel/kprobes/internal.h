@@ -246,6 +246,8 @@ void sites_kill_range(unsigned long start, unsigned long size);
 
 /* kretprobe.c */
 bool probe_is_kretprobe(const struct kprobe *p);
+int kretprobe_begin(struct kretprobe *rp);
+void kretprobe_end(struct kretprobe *rp);
 
 /* stats.c */
 void __init stats_init(struct dentry *dir);
@@ -266,6 +268,8 @@ void __init stats_init(struct dentry *dir);
  *	only when there is a slot.
  * arch_breakpoints_set(), arch_breakpoints_clear(): poke the sites of a
  *	transaction whose text is to change; text_mutex held.
+ * arch_call_typed(): call @entry with the arguments in @regs and JPROBE_STACK_WORDS
+ *	words of @stack; any context.
  * arch_describe_insn(): what struct kprobe tells its owner of the instruction.
  * arch_slot_page_seal(): a fresh page, writable, becomes executable and full of
  *	breakpoints; may sleep.
@@ -281,6 +285,7 @@ bool arch_site_has_slot(const struct probe_site *site);
 void arch_site_free(struct probe_site *site);
 void arch_breakpoints_set(struct list_head *sites);
 void arch_breakpoints_clear(struct list_head *sites);
+void arch_call_typed(const struct pt_regs *regs, void *entry, const unsigned long *stack);
 void arch_describe_insn(const struct probe_site *site, struct kprobe *p);
 void arch_slot_page_seal(void *page);
 void arch_slot_fill(void *slot);

@@ -154,6 +154,29 @@ static void kretprobe_release(struct kretprobe *rp)
 	rp->rh = NULL;
 }
 
+/**
+ * kretprobe_begin() - all that registering a return probe takes but its entry probe
+ * @rp: the return probe
+ *
+ * Context: may sleep.
+ * Return: as register_kretprobes().
+ */
+int kretprobe_begin(struct kretprobe *rp)
+{
+	return kretprobe_check(rp) ?: kretprobe_prepare(rp);
+}
+
+/**
+ * kretprobe_end() - undo kretprobe_begin()
+ * @rp: the return probe, which is not hit any more
+ *
+ * Context: may sleep.
+ */
+void kretprobe_end(struct kretprobe *rp)
+{
+	kretprobe_release(rp);
+}
+
 static void kretprobes_release(struct kretprobe **rps, int num)
 {
 	int i;

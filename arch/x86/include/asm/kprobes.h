@@ -6,6 +6,11 @@
 #ifndef _ASM_X86_KPROBES_H
 #define _ASM_X86_KPROBES_H
 
+/* How much of a function's arguments on the stack a jprobe's handler is given. */
+#define JPROBE_STACK_WORDS	8
+
+#ifndef __ASSEMBLY__
+
 #include <asm-generic/kprobes.h>
 
 #ifdef CONFIG_KPROBES
@@ -38,4 +43,5 @@ int kprobe_int3_handler(struct pt_regs *regs);
 int kprobe_fault_handler(struct pt_regs *regs, int trapnr);
 
 #endif /* CONFIG_KPROBES */
+#endif /* __ASSEMBLY__ */
 #endif /* _ASM_X86_KPROBES_H */

@@ -13,6 +13,7 @@
 #include <asm/asm.h>
 #include <asm/asm-offsets.h>
 #include <asm/frame.h>
+#include <asm/kprobes.h>
 #include <asm/nops.h>
 #include <asm/percpu.h>
 
@@ -182,6 +183,33 @@ _ASM_NOKPROBE(\name)
 
 FTRACE_ENTRY kprobe_entry_observe OBSERVE
 FTRACE_ENTRY kprobe_entry_redirect REDIRECT
+
+/*
+ * arch_call_typed(): a call with the arguments of another.  The handler is any C
+ * function, variadic ones included: %al is the number of vector registers.
+ */
+SYM_FUNC_START(arch_call_typed)
+	pushq	%rbp
+	movq	%rsp, %rbp
+	subq	$(JPROBE_STACK_WORDS * 8), %rsp
+	movq	%rdi, %r10
+	movq	%rsi, %r11
+	movq	%rdx, %rsi
+	movq	%rsp, %rdi
+	movl	$JPROBE_STACK_WORDS, %ecx
+	rep movsq
+	movq	RDI(%r10), %rdi
+	movq	RSI(%r10), %rsi
+	movq	RDX(%r10), %rdx
+	movq	RCX(%r10), %rcx
+	movq	R8(%r10), %r8
+	movq	R9(%r10), %r9
+	xorl	%eax, %eax
+	CALL_NOSPEC r11
+	leave
+	RET
+SYM_FUNC_END(arch_call_typed)
+_ASM_NOKPROBE(arch_call_typed)
 
 #ifdef CONFIG_OPTPROBES
 /*
