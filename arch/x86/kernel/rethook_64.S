@@ -26,6 +26,8 @@
 #include <asm/segment.h>
 #include <asm/unwind_hints.h>
 
+#include "kprobes/frame.h"
+
 	.text
 
 SYM_CODE_START(arch_rethook_trampoline)
@@ -47,21 +49,7 @@ SYM_CODE_START(arch_rethook_trampoline)
 	pushq	$__KERNEL_CS
 	pushq	$arch_rethook_trampoline
 	pushq	$-1
-	pushq	%rdi
-	pushq	%rsi
-	pushq	%rdx
-	pushq	%rcx
-	pushq	%rax
-	pushq	%r8
-	pushq	%r9
-	pushq	%r10
-	pushq	%r11
-	pushq	%rbx
-	pushq	%rbp
-	pushq	%r12
-	pushq	%r13
-	pushq	%r14
-	pushq	%r15
+	FRAME_PUSH_GPRS
 	ENCODE_FRAME_POINTER
 
 	incl	PER_CPU_VAR(pcpu_hot + X86_preempt_count)
@@ -113,28 +101,8 @@ SYM_CODE_START(arch_rethook_trampoline)
 	decl	PER_CPU_VAR(pcpu_hot + X86_preempt_count)
 	jz	.Lpreempt
 .Lrestore:
-
-	popq	%r15
-	popq	%r14
-	popq	%r13
-	popq	%r12
-	popq	%rbp
-	popq	%rbx
-	popq	%r11
-	popq	%r10
-	popq	%r9
-	popq	%r8
-	popq	%rax
-	popq	%rcx
-	popq	%rdx
-	popq	%rsi
-	popq	%rdi
-	/* orig_ax, ip, cs; lea, since flags are restored next */
-	leaq	24(%rsp), %rsp
-	popfq
-	leaq	16(%rsp), %rsp
 	/* To the true address, which by now is in the slot. */
-	RET
+	FRAME_RETURN links=0
 
 .Lplain_handler:
 	movq	%rsp, %rcx

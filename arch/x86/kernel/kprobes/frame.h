@@ -41,6 +41,21 @@
 	movq	%rsp, %rbp
 .endm
 
+/* From orig_ax down; %rbp as it was before FRAME_LINK. */
+.macro FRAME_PUSH_GPRS links=0
+.irp reg, rdi, rsi, rdx, rcx, rax, r8, r9, r10, r11, rbx
+	pushq	%\reg
+.endr
+.if \links
+	pushq	(FRAME_SIZE + 16 - RBX)(%rsp)
+.else
+	pushq	%rbp
+.endif
+.irp reg, r12, r13, r14, r15
+	pushq	%\reg
+.endr
+.endm
+
 .macro FRAME_BUILD links=FRAME_LINKS
 .if \links
 	FRAME_LINK
@@ -54,25 +69,7 @@
 	pushq	(FRAME_SIZE + \links - CS)(%rsp)
 	subq	$NOP_REST, (%rsp)
 	pushq	$-1			/* orig_ax: no system call */
-	pushq	%rdi
-	pushq	%rsi
-	pushq	%rdx
-	pushq	%rcx
-	pushq	%rax
-	pushq	%r8
-	pushq	%r9
-	pushq	%r10
-	pushq	%r11
-	pushq	%rbx
-.if \links
-	pushq	(FRAME_SIZE + 16 - RBX)(%rsp)
-.else
-	pushq	%rbp
-.endif
-	pushq	%r12
-	pushq	%r13
-	pushq	%r14
-	pushq	%r15
+	FRAME_PUSH_GPRS links=\links
 .endm
 
 /* For an unwinder, after UNWIND_HINT_REGS: the frame no longer is of interest. */
@@ -83,21 +80,9 @@
 
 /* All registers as in the frame, which a handler may have changed. */
 .macro FRAME_RETURN links=FRAME_LINKS
-	popq	%r15
-	popq	%r14
-	popq	%r13
-	popq	%r12
-	popq	%rbp
-	popq	%rbx
-	popq	%r11
-	popq	%r10
-	popq	%r9
-	popq	%r8
-	popq	%rax
-	popq	%rcx
-	popq	%rdx
-	popq	%rsi
-	popq	%rdi
+.irp reg, r15, r14, r13, r12, rbp, rbx, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi
+	popq	%\reg
+.endr
 	leaq	(EFLAGS - ORIG_RAX)(%rsp), %rsp
 	popfq
 	leaq	(FRAME_SIZE + \links - RSP)(%rsp), %rsp
