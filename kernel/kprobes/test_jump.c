@@ -37,6 +37,13 @@ static u32 (*const adders[])(u32) = {
 
 #define NR_ADDERS	ARRAY_SIZE(adders)
 
+static u32 call_adder(int adder, u32 x)
+{
+	u32 (*fn)(u32 x) = READ_ONCE(adders[adder]);
+
+	return fn(x);
+}
+
 static void *first_of(int adder)
 {
 	return (void *)adders[adder] + kprobes_test_add_at;
@@ -81,8 +88,7 @@ static void expect_hits(struct kunit *test, struct counted *set, int num)
 	}
 	for (i = 0; i < CALLS; i++)
 		for (n = 0; n < NR_ADDERS; n++)
-			KUNIT_EXPECT_EQ(test, READ_ONCE(adders[n])(i),
-					i + KPROBES_TEST_ADD_SUM);
+			KUNIT_EXPECT_EQ(test, call_adder(n, i), i + KPROBES_TEST_ADD_SUM);
 	for (n = 0; n < num; n++) {
 		int want = kprobe_disabled(&set[n].kp) ? 0 : CALLS;
 
@@ -273,7 +279,7 @@ static void test_allowed(struct kunit *test)
 struct refused {
 	const char	*name;
 	const char	*insn;		/* a case of the instructions' suite */
-	u32		(*fn)(u32);	/* or else a function and a place in it */
+	u32		(*fn)(u32 x);	/* or else a function and a place in it */
 	const u32	*at;
 	bool		jumped;		/* the counterexample */
 };
@@ -306,16 +312,17 @@ static void test_refused(struct kunit *test)
 {
 	const struct refused *r = test->param_value;
 	static struct counted c;
+	u32 (*fn)(u32 x) = READ_ONCE(r->fn);
 	u32 before = 0;
 
-	set_up_counted(&c, r->insn ? test_insn_named(r->insn) : (void *)r->fn + *r->at);
+	set_up_counted(&c, r->insn ? test_insn_named(r->insn) : (void *)fn + *r->at);
 	KUNIT_ASSERT_NOT_NULL(test, c.kp.addr);
-	if (r->fn)
-		before = READ_ONCE(r->fn)(1);
+	if (fn)
+		before = fn(1);
 	KUNIT_ASSERT_EQ(test, register_kprobe(&c.kp), 0);
 	expect_jump(test, &c, r->jumped);
-	if (r->fn) {
-		KUNIT_EXPECT_EQ(test, READ_ONCE(r->fn)(1), before);
+	if (fn) {
+		KUNIT_EXPECT_EQ(test, fn(1), before);
 		KUNIT_EXPECT_GE(test, c.pre, 1);
 	}
 	unregister_kprobe(&c.kp);
@@ -426,7 +433,7 @@ static int hold_pre(struct kprobe *p, struct pt_regs *regs)
 
 static int call_once(void *sum)
 {
-	*(u32 *)sum = READ_ONCE(adders[0])(1);
+	*(u32 *)sum = call_adder(0, 1);
 	while (!kthread_should_stop())
 		schedule_timeout_interruptible(1);
 	return 0;
@@ -480,7 +487,7 @@ static int call_on(void *data)
 	struct caller *c = data;
 
 	while (!kthread_should_stop()) {
-		if (READ_ONCE(adders[0])(c->calls) != c->calls + KPROBES_TEST_ADD_SUM)
+		if (call_adder(0, c->calls) != c->calls + KPROBES_TEST_ADD_SUM)
 			c->wrong++;
 		WRITE_ONCE(c->calls, c->calls + 1);
 		/* Else no jump over several would ever land. */
