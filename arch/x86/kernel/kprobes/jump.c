@@ -237,9 +237,15 @@ bool arch_jump_check(struct displaced_site *ds)
 
 int arch_jump_prepare(struct displaced_site *ds)
 {
-	if (!ds->insn->detour)
-		ds->insn->detour = detour_make(&ds->site);
-	return PTR_ERR_OR_ZERO(ds->insn->detour);
+	void *detour;
+
+	if (ds->insn->detour)
+		return 0;
+	detour = detour_make(&ds->site);
+	if (IS_ERR(detour))
+		return PTR_ERR(detour);
+	ds->insn->detour = detour;
+	return 0;
 }
 
 void arch_jump_route(struct displaced_site *ds, bool detour)
