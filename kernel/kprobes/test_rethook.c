@@ -439,6 +439,83 @@ static void test_burst(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, usage_returns_to(&before));
 }
 
+/*
+ * More calls in flight on one CPU than there are instances, and no interrupt that
+ * could bring any: many probes on a function that calls itself.
+ */
+#define MANY_PROBES	64
+
+struct big_burst {
+	struct kretprobe	rp[MANY_PROBES];
+	struct kretprobe	*set[MANY_PROBES];
+	int			returned[2];
+	int			missed[2];
+};
+
+/*
+ * Interrupts are off and all is on one CPU: no need to be atomic, but the compiler
+ * sees no call that changes it.
+ */
+static int big_burst_returned;
+
+static int count_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	WRITE_ONCE(big_burst_returned, big_burst_returned + 1);
+	return 0;
+}
+
+static int sum_missed(const struct big_burst *b)
+{
+	int i, sum = 0;
+
+	for (i = 0; i < MANY_PROBES; i++)
+		sum += b->rp[i].nmissed;
+	return sum;
+}
+
+static int big_burst_here(void *arg)
+{
+	struct big_burst *b = arg;
+	unsigned long flags;
+	int i, missed;
+
+	local_irq_save(flags);
+	for (i = 0; i < 2; i++) {
+		WRITE_ONCE(big_burst_returned, 0);
+		missed = sum_missed(b);
+		deep_target(DEPTH);
+		b->returned[i] = READ_ONCE(big_burst_returned);
+		b->missed[i] = sum_missed(b) - missed;
+	}
+	local_irq_restore(flags);
+	return 0;
+}
+
+static void test_big_burst(struct kunit *test)
+{
+	struct big_burst *b = kunit_kzalloc(test, sizeof(*b), GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, b);
+	for (i = 0; i < MANY_PROBES; i++) {
+		b->rp[i].kp.addr = (void *)deep_target;
+		b->rp[i].handler = count_return;
+		b->set[i] = &b->rp[i];
+	}
+	KUNIT_ASSERT_EQ(test, register_kretprobes(b->set, MANY_PROBES), 0);
+	msleep(20);
+	smp_call_on_cpu(0, big_burst_here, b, false);
+	unregister_kretprobes(b->set, MANY_PROBES);
+
+	/* What is missed is counted to the last call, and nothing got lost by it. */
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_EQ(test, b->returned[i] + b->missed[i], MANY_PROBES * DEPTH);
+		KUNIT_EXPECT_GE(test, b->returned[i], promised_burst());
+		KUNIT_EXPECT_GT(test, b->missed[i], 0);
+	}
+	KUNIT_EXPECT_EQ(test, b->returned[0], b->returned[1]);
+}
+
 static void test_limit(struct kunit *test)
 {
 	struct rethook_usage before;
@@ -641,6 +718,7 @@ static struct kunit_case rethook_cases[] = {
 	KUNIT_CASE(test_tail_call),
 	KUNIT_CASE(test_exit_inside),
 	KUNIT_CASE(test_burst),
+	KUNIT_CASE(test_big_burst),
 	KUNIT_CASE(test_limit),
 	KUNIT_CASE(test_alloc_errors),
 	KUNIT_CASE(test_sizes),
