@@ -12,9 +12,11 @@
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/rcupdate.h>
+#include <linux/stacktrace.h>
 #include <linux/string.h>
 #include <asm/processor-flags.h>
 #include <asm/text-patching.h>
@@ -355,6 +357,57 @@ static void test_fault(struct kunit *test)
 	}
 }
 
+/* A handler can see who has called the probed function, however it was reached. */
+static unsigned long trace[16];
+static unsigned int trace_len;
+
+static int trace_pre(struct kprobe *p, struct pt_regs *regs)
+{
+	trace_len = stack_trace_save(trace, ARRAY_SIZE(trace), 0);
+	return count_pre(p, regs);
+}
+
+static noinline u32 calling(u32 x)
+{
+	return call_adder(0, x) + 1;
+}
+
+static bool trace_has(const void *function)
+{
+	unsigned long start = (unsigned long)function, size, offset;
+	unsigned int i;
+
+	if (!kallsyms_lookup_size_offset(start, &size, &offset))
+		return false;
+	for (i = 0; i < trace_len; i++)
+		if (trace[i] - start < size)
+			return true;
+	return false;
+}
+
+static void test_stack_trace(struct kunit *test)
+{
+	static const u8 places[] = { 0, SECOND, LONG };
+	static struct counted c;
+	int i, allow;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(places); i++) {
+		allow = i & 1;
+		jumps_allow(allow);
+		set_up_counted(&c, first_of(0) + places[i / 2]);
+		c.kp.pre_handler = trace_pre;
+		KUNIT_ASSERT_EQ(test, register_kprobe(&c.kp), 0);
+		expect_jump(test, &c, allow);
+		trace_len = 0;
+		KUNIT_EXPECT_EQ(test, calling(1), KPROBES_TEST_ADD_SUM + 2);
+		unregister_kprobe(&c.kp);
+		KUNIT_EXPECT_EQ(test, c.pre, 1);
+		KUNIT_EXPECT_TRUE(test, trace_has(adders[0]));
+		KUNIT_EXPECT_TRUE(test, trace_has(calling));
+		KUNIT_EXPECT_TRUE(test, trace_has(test_stack_trace));
+	}
+}
+
 /* A thread that is on a CPU, or preempted, all the time. */
 static DECLARE_COMPLETION(is_spinning);
 static bool spin_on;
@@ -601,8 +654,8 @@ static void off_and_on(struct kunit *test, unsigned int at, unsigned int rounds)
 {
 	static struct steady s;
 	struct caller caller;
-	u32 hits, calls;
 	unsigned int i;
+	u32 hits, lost;
 
 	set_up_steady(&s, first_of(0) + at);
 	KUNIT_ASSERT_EQ(test, register_kprobe(&s.kp), 0);
@@ -610,11 +663,11 @@ static void off_and_on(struct kunit *test, unsigned int at, unsigned int rounds)
 	for (i = 0; i < rounds; i++) {
 		settle(at != LONG);
 		let_call(&caller);
-		calls = READ_ONCE(s.lost);
+		lost = READ_ONCE(s.lost);
 		jumps_allow(false);
 		let_call(&caller);
 		/* Lost were those of the time when it was off. */
-		KUNIT_EXPECT_EQ(test, READ_ONCE(s.lost), calls);
+		KUNIT_EXPECT_EQ(test, READ_ONCE(s.lost), lost);
 		KUNIT_EXPECT_EQ(test, disable_kprobe(&s.kp), 0);
 		synchronize_rcu();
 		hits = READ_ONCE(s.hits);
@@ -651,6 +704,7 @@ static struct kunit_case jump_cases[] = {
 	KUNIT_CASE(test_allowed),
 	KUNIT_CASE_PARAM(test_refused, refused_gen_params),
 	KUNIT_CASE(test_fault),
+	KUNIT_CASE(test_stack_trace),
 	KUNIT_CASE(test_spinner),
 	KUNIT_CASE(test_observer_during_hit),
 	KUNIT_CASE(test_stays_armed_one),
