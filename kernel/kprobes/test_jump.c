@@ -48,7 +48,8 @@ static u32 call_adder(int adder, u32 x)
 
 static void *first_of(int adder)
 {
-	return (void *)adders[adder] + kprobes_test_add_at;
+	/* Not known to the compiler, which would refer to the middle of a function. */
+	return (void *)READ_ONCE(adders[adder]) + kprobes_test_add_at;
 }
 
 /* What the text was before the test. */
