@@ -146,7 +146,10 @@ static bool lane_has_post(const struct probe_site *site)
 void site_join(struct probe_site *site, struct kprobe *p)
 {
 	if (probe_lane(p) == LANE_OBSERVE && p->post_handler) {
-		/* First, so that no hit runs its pre_handler alone. */
+		/*
+		 * First, so that a hit that has run its pre_handler knows; but for
+		 * one that is on its way through a jump over several.
+		 */
 		WRITE_ONCE(site->watched, true);
 		jump_reconsider(site);
 	}

@@ -39,18 +39,15 @@ static __always_inline void run_displaced(struct probe_site *site, struct pt_reg
 
 static __always_inline void hit(struct probe_site *site, struct pt_regs *regs)
 {
-	bool post;
-
 	site_count_hit(site);
 	if (unlikely(kprobe_running())) {
 		site_count_missed(site, ALL_LANES);
 		run_displaced(site, regs, false);
 		return;
 	}
-	/* One look: a lane may fill or empty behind our back. */
-	post = site_has_post(site, ALL_LANES);
+	/* Whose pre_handler was run has said so before it joined: site_join(). */
 	if (!site_run_pre(site, regs, ALL_LANES))
-		run_displaced(site, regs, post);
+		run_displaced(site, regs, site_has_post(site, ALL_LANES));
 }
 
 /**
