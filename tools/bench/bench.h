@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * kprobe_bench: what its three files share.
+ * kprobe_bench: what its files share.
  *
  * The idea: the module is driven by one debugfs file, a verb at a time, and
  * answers in "key value" lines.  It uses the public API only, so that the same
@@ -9,7 +9,10 @@
 #ifndef _KPROBE_BENCH_H
 #define _KPROBE_BENCH_H
 
-#define BENCH_MAX_SITES	4000
+/* More than a guest has of traceable functions. */
+#define BENCH_MAX_SITES	32768
+/* Instructions in pool.S, and return probes in a set. */
+#define BENCH_MAX_POOL	4000
 
 /* What the instructions of pool.S add: a mark to find them by. */
 #define BENCH_POOL_IMM	0x07654321
@@ -28,19 +31,29 @@ static inline u64 bench_now(void)
 /* main.c: add one line to the answer. */
 __printf(1, 2) void bench_say(const char *fmt, ...);
 
-/* hit.c: the cost of one hit, each way of probing in turn. */
+/* hit.c: the cost of one hit, each way of probing in turn; bare: of none. */
+void bench_hits_bare(void);
 int bench_hits(void);
-void bench_hits_old_probe(void);
+int bench_hits_breakpoint(void);
+int bench_hits_jump(void);
+void bench_hits_old_probe(const char *among);
 unsigned long bench_target(unsigned long x);
 int bench_empty_pre(struct kprobe *p, struct pt_regs *regs);
 
 /* attach.c: the cost of attaching and detaching many probes. */
 int bench_sites_add(unsigned long addr);
 int bench_sites_ready(void);
-int bench_attach(const char *kind);
+int bench_attach(const char *kind, const char *nr);
 int bench_detach(void);
-int bench_attach_one(unsigned int existing);
+int bench_attach_one(void);
+int bench_old(void);
+int bench_old_idle(void);
+int bench_first(void);
 void bench_attach_exit(void);
+
+/* flight.c: many return probes in flight at once. */
+int bench_sleepers(void);
+int bench_burst(void);
 
 /* pool.S: probed in the middle. */
 void bench_mid_pool(void);

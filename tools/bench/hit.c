@@ -70,6 +70,12 @@ static u64 time_calls(unsigned long (*fn)(unsigned long))
 /* What the same calls cost without a probe. */
 static u64 bare_target, bare_mid;
 
+void bench_hits_bare(void)
+{
+	bare_target = time_calls(bench_target);
+	bare_mid = time_calls(bench_mid);
+}
+
 static void say_entry(const char *key)
 {
 	bench_say("%s %lld\n", key, (s64)(time_calls(bench_target) -
@@ -229,21 +235,32 @@ static int hits_fprobe(const char *key, fprobe_exit_cb exit)
 }
 
 /* The probe that bench_attach() registered before all others. */
-void bench_hits_old_probe(void)
+void bench_hits_old_probe(const char *among)
 {
-	say_entry("hit.entry.old");
+	char key[32];
+
+	snprintf(key, sizeof(key), "hit.old.%s", among);
+	say_entry(key);
+}
+
+/* To be called with kprobes-optimization off. */
+int bench_hits_breakpoint(void)
+{
+	return hits_mid("hit.mid", NULL, false) ?:
+	       hits_mid("hit.mid.post", empty_post, false);
+}
+
+/* To be called with kprobes-optimization on. */
+int bench_hits_jump(void)
+{
+	return hits_mid("hit.mid.jump", NULL, true);
 }
 
 int bench_hits(void)
 {
-	bare_target = time_calls(bench_target);
-	bare_mid = time_calls(bench_mid);
 	return hits_ftrace() ?:
 	       hits_at_entry() ?:
 	       hits_entry_post() ?:
-	       hits_mid("hit.mid", NULL, false) ?:
-	       hits_mid("hit.mid.post", empty_post, false) ?:
-	       hits_mid("hit.mid.jump", NULL, true) ?:
 	       hits_return("hit.ret", NULL, 0) ?:
 	       hits_return("hit.ret.entry", empty_ret, 8) ?:
 	       hits_fprobe("hit.fprobe", NULL) ?:

@@ -80,26 +80,33 @@ static const struct file_operations sites_fops = {
 
 static int do_verb(char *verb)
 {
-	char *arg = verb;
-	unsigned int existing;
+	static const struct {
+		const char *name;
+		int (*run)(void);
+	} verbs[] = {
+		{ "hits",	bench_hits },
+		{ "breakpoint",	bench_hits_breakpoint },
+		{ "jump",	bench_hits_jump },
+		{ "sites",	bench_sites_ready },
+		{ "old",	bench_old },
+		{ "idle",	bench_old_idle },
+		{ "first",	bench_first },
+		{ "one",	bench_attach_one },
+		{ "detach",	bench_detach },
+		{ "sleepers",	bench_sleepers },
+		{ "burst",	bench_burst },
+	};
+	char *rest = verb, *kind;
+	int i;
 
-	verb = strsep(&arg, " ");
-	arg = arg ?: "";
-	if (!strcmp(verb, "hits"))
-		return bench_hits();
-	if (!strcmp(verb, "sites"))
-		return bench_sites_ready();
-	if (!strcmp(verb, "attach"))
-		return bench_attach(arg);
-	if (!strcmp(verb, "old")) {
-		bench_hits_old_probe();
-		return 0;
+	verb = strsep(&rest, " ");
+	if (!strcmp(verb, "attach")) {
+		kind = strsep(&rest, " ");
+		return kind && rest ? bench_attach(kind, rest) : -EINVAL;
 	}
-	if (!strcmp(verb, "detach"))
-		return bench_detach();
-	if (!strcmp(verb, "one"))
-		return kstrtouint(arg, 0, &existing) ?:
-		       bench_attach_one(existing);
+	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (!strcmp(verb, verbs[i].name))
+			return verbs[i].run();
 	return -EINVAL;
 }
 
@@ -139,6 +146,7 @@ static const struct file_operations run_fops = {
 
 static int __init bench_init(void)
 {
+	bench_hits_bare();
 	dir = debugfs_create_dir("kprobe_bench", NULL);
 	debugfs_create_file("sites", 0200, dir, NULL, &sites_fops);
 	debugfs_create_file("run", 0600, dir, NULL, &run_fops);

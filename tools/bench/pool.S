@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * kprobe_bench: as many probe-able instructions of five bytes as a set has
- * probes, in functions of a common size.  Nobody calls them, attach.c only
+ * kprobe_bench: as many probe-able instructions of five bytes as a set of them
+ * may have, in functions of a common size.  Nobody calls them, attach.c only
  * attaches to them; it finds the instructions by their bytes.
  */
 #include <linux/linkage.h>
@@ -25,6 +25,6 @@ bench_mid_\@:
 	.size bench_mid_\@, . - bench_mid_\@
 .endm
 
-	.rept BENCH_MAX_SITES / PER_FUNCTION
+	.rept BENCH_MAX_POOL / PER_FUNCTION
 	mid_function
 	.endr
