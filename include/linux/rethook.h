@@ -140,8 +140,8 @@ static __always_inline bool is_rethook_trampoline(unsigned long addr)
 struct rethook_node *rethook_try_get_slow(struct rethook *rh);
 
 /* For a hook without a limit, and this CPU's pool, which is not low. */
-static __always_inline struct rethook_node *rethook_get_plain(struct rethook *rh,
-							       struct rethook_pool *pool)
+static __always_inline struct rethook_node *
+rethook_get_plain(struct rethook *rh, struct rethook_pool *pool)
 {
 	struct rethook_node *node = rethook_pool_take(pool);
 

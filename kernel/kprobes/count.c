@@ -130,13 +130,14 @@ void uncount_site(const struct probe_site *site)
 bool site_hits(const struct probe_site *site, unsigned long *hits)
 {
 	struct hit_counter *c = counter_find(site->addr);
+	unsigned long sum = 0;
 	int cpu;
 
 	if (!c)
 		return false;
-	*hits = 0;
 	for_each_possible_cpu(cpu)
-		*hits += READ_ONCE(*per_cpu_ptr(c->hits, cpu));
+		sum += READ_ONCE(*per_cpu_ptr(c->hits, cpu));
+	*hits = sum;
 	return true;
 }
 

@@ -64,7 +64,7 @@ NOKPROBE_SYMBOL(rethook_try_get_slow);
  * hooked before returns after it.
  */
 static __always_inline void run_kretprobe(struct rethook *rh, struct rethook_node *node,
-			  struct pt_regs *regs)
+					  struct pt_regs *regs)
 {
 	rethook_kretprobe_t handler = READ_ONCE(rh->kretprobe);
 	struct kretprobe *rp = rh->data;
@@ -82,7 +82,7 @@ static __always_inline void run_kretprobe(struct rethook *rh, struct rethook_nod
  * grace period.
  */
 static __always_inline void run_handler(struct rethook *rh, struct rethook_node *node,
-			unsigned long ret_addr, struct pt_regs *regs)
+					unsigned long ret_addr, struct pt_regs *regs)
 {
 	rethook_handler_t handler;
 
@@ -139,7 +139,8 @@ static int share_ret_addr(struct rethook_node *node)
 NOKPROBE_SYMBOL(share_ret_addr);
 
 /* The instance on top is that of the call that returns, and off it goes. */
-static __always_inline void finish(struct rethook_node *node, unsigned long ret_addr, struct pt_regs *regs)
+static __always_inline void finish(struct rethook_node *node, unsigned long ret_addr,
+				   struct pt_regs *regs)
 {
 	run_handler(node->rethook, node, ret_addr, regs);
 	WRITE_ONCE(current->rethooks.first, node->llist.next);

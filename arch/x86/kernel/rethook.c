@@ -8,7 +8,7 @@
 #include <linux/stddef.h>
 
 #define CHECK_OFFSET(name, type, member) \
-	static_assert(name == offsetof(struct type, member))
+	static_assert((name) == offsetof(struct type, member))
 
 CHECK_OFFSET(0, rethook_node, llist.next);
 CHECK_OFFSET(RETHOOK_NODE_rethook, rethook_node, rethook);
