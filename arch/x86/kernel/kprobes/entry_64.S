@@ -132,7 +132,6 @@
 SYM_CODE_START(\name)
 	UNWIND_HINT_FUNC
 	ANNOTATE_NOENDBR		/* direct calls only */
-	CALL_DEPTH_ACCOUNT
 	FRAME_BUILD
 	incl	PER_CPU_VAR(pcpu_hot + X86_preempt_count)
 	movq	RIP(%rsp), %r12
@@ -214,14 +213,12 @@ _ASM_NOKPROBE(arch_call_typed)
 #ifdef CONFIG_OPTPROBES
 /*
  * Called from the start of a detour, where a jump has led; returns to the copies
- * behind the call.  The call is not accounted where it stands, since the flags
- * are live there.
+ * behind the call.
  */
 SYM_CODE_START(kprobe_entry_jump)
 	UNWIND_HINT_FUNC
 	ANNOTATE_NOENDBR
 	FRAME_BUILD links=0
-	CALL_DEPTH_ACCOUNT
 	movq	FRAME_SIZE(%rsp), %rbx
 	andq	$-INSN_SLOT_SIZE, %rbx
 	movq	SLOT_SITE(%rbx), %rbx
@@ -270,14 +267,12 @@ _ASM_NOKPROBE(kprobe_entry_jump)
 #endif
 
 /*
- * Called from a slot behind the displaced instruction; goes on in the text.  The
- * call is not accounted where it stands, since the flags are live there.
+ * Called from a slot behind the displaced instruction; goes on in the text.
  */
 SYM_CODE_START(kprobe_entry_resume)
 	UNWIND_HINT_FUNC
 	ANNOTATE_NOENDBR
 	FRAME_BUILD links=0
-	CALL_DEPTH_ACCOUNT
 	UNWIND_HINT_REGS
 	ENCODE_FRAME_POINTER
 	movq	FRAME_SIZE(%rsp), %rdi

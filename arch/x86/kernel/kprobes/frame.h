@@ -13,6 +13,10 @@
 #ifndef _ARCH_X86_KERNEL_KPROBES_FRAME_H
 #define _ARCH_X86_KERNEL_KPROBES_FRAME_H
 
+#include <linux/objtool.h>
+#include <linux/stringify.h>
+#include <asm/alternative.h>
+#include <asm/cpufeatures.h>
 #include <asm/nospec-branch.h>
 #include <asm/ptrace-abi.h>
 #include <asm/segment.h>
@@ -78,6 +82,25 @@
 	UNWIND_HINT type=UNWIND_HINT_TYPE_CALL sp_reg=ORC_REG_SP sp_offset=frame_cfa
 .endm
 
+/*
+ * Where calls are counted, against an underflow of the return predictor, the
+ * thunk that counts a return changes the flags, and so does counting a call.
+ * Here neither is: a pair that is not counted leaves the count true, or one off
+ * if more was called in between than the predictor holds, which it has room for.
+ */
+.macro RET_KEEPS_FLAGS
+#ifdef CONFIG_MITIGATION_CALL_DEPTH_TRACKING
+	ALTERNATIVE "", __stringify(jmp .Lplain_ret\@), X86_FEATURE_CALL_DEPTH
+	RET
+.Lplain_ret\@:
+	ANNOTATE_UNRET_SAFE
+	ret
+	int3
+#else
+	RET
+#endif
+.endm
+
 /* All registers as in the frame, which a handler may have changed. */
 .macro FRAME_RETURN links=FRAME_LINKS
 .irp reg, r15, r14, r13, r12, rbp, rbx, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi
@@ -86,7 +109,7 @@
 	leaq	(EFLAGS - ORIG_RAX)(%rsp), %rsp
 	popfq
 	leaq	(FRAME_SIZE + \links - RSP)(%rsp), %rsp
-	RET
+	RET_KEEPS_FLAGS
 .endm
 
 #endif /* _ARCH_X86_KERNEL_KPROBES_FRAME_H */
