@@ -78,7 +78,9 @@ static void *stats_at(loff_t *pos)
 		return NULL;
 	place = *pos - 1;
 	site = site_next(&place);
-	*pos = place;
+	/* At the end of the index the place stands still, but a position may not. */
+	if (site)
+		*pos = place;
 	return site;
 }
 

@@ -11,6 +11,12 @@
 #include "../../../../kernel/kprobes/count.h"
 #include "../../../../kernel/kprobes/hit.h"
 
+/* A call of a function that both lanes trace comes here once for each. */
+static __always_inline bool lane_counts(const struct probe_site *site, unsigned int lanes)
+{
+	return lanes & BIT(LANE_OBSERVE) || !(READ_ONCE(site->armed) & BIT(LANE_OBSERVE));
+}
+
 static __always_inline void ftrace_hit(unsigned long ip, struct ftrace_regs *fregs,
 				       unsigned int lanes)
 {
@@ -24,7 +30,8 @@ static __always_inline void ftrace_hit(unsigned long ip, struct ftrace_regs *fre
 	/* Disarmed, while this call was on its way here. */
 	if (unlikely(!site || !regs))
 		goto out;
-	site_count_hit(site);
+	if (lane_counts(site, lanes))
+		site_count_hit(site);
 	if (unlikely(kprobe_running())) {
 		site_count_missed(site, lanes);
 		goto out;
