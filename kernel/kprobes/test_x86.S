@@ -14,6 +14,16 @@
 #include <asm/nospec-branch.h>
 #include "test_x86.h"
 
+/*
+ * Not by a thunk: the one that tracks the depth of calls changes the flags.  As
+ * long as the jump to it, which decides what pads the function.
+ */
+.macro TEST_RET
+	ANNOTATE_UNRET_SAFE
+	ret
+	.fill	4, 1, 0xcc
+.endm
+
 SYM_FUNC_START(kprobes_test_call)
 	push	%rbx
 	push	%rbp
@@ -77,14 +87,14 @@ STACK_FRAME_NON_STANDARD kprobes_test_call
 SYM_FUNC_START(kprobes_test_nop_first)
 .Lat_first:
 	.byte	0x0f, 0x1f, 0x44, 0x00, 0x00
-	RET
+	TEST_RET
 SYM_FUNC_END(kprobes_test_nop_first)
 
 SYM_FUNC_START(kprobes_test_nop_middle)
 	nopl	(%rax)
 .Lat_middle:
 	.byte	0x0f, 0x1f, 0x44, 0x00, 0x00
-	RET
+	TEST_RET
 SYM_FUNC_END(kprobes_test_nop_middle)
 
 	/* Three of three bytes: a jump displaces two of them. */
@@ -93,7 +103,7 @@ SYM_FUNC_START(kprobes_test_nops)
 	nopl	(%rax)
 	nopl	(%rax)
 	nopl	(%rax)
-	RET
+	TEST_RET
 SYM_FUNC_END(kprobes_test_nops)
 
 /*
@@ -109,7 +119,7 @@ SYM_FUNC_START(kprobes_test_add_\name)
 	add	$4, %eax
 	add	$0x100000, %eax
 .Lend_add_\name:
-	RET
+	TEST_RET
 SYM_FUNC_END(kprobes_test_add_\name)
 	.if .Lend_add_\name - .Lat_add_\name - KPROBES_TEST_ADD_TEXT
 	.error "KPROBES_TEST_ADD_TEXT is wrong"
@@ -128,7 +138,7 @@ SYM_FUNC_START(kprobes_test_into)
 1:	add	$1, %eax
 	sub	$1, %edx
 	jg	1b
-	RET
+	TEST_RET
 SYM_FUNC_END(kprobes_test_into)
 
 	/* The same, but the loop goes to the start of it. */
@@ -140,14 +150,14 @@ SYM_FUNC_START(kprobes_test_onto)
 	add	$1, %eax
 	sub	$1, %edx
 	jg	1b
-	RET
+	TEST_RET
 SYM_FUNC_END(kprobes_test_onto)
 
 	/* The return is not to be moved. */
 SYM_FUNC_START(kprobes_test_at_return)
 .Lat_at_return:
 	mov	%rdi, %rax
-	RET
+	TEST_RET
 SYM_FUNC_END(kprobes_test_at_return)
 
 	/* A jump label's nop may become a jump to who knows where. */
@@ -156,7 +166,7 @@ SYM_FUNC_START(kprobes_test_label)
 	mov	%rdi, %rax
 	add	$1, %eax
 	.byte	0x0f, 0x1f, 0x44, 0x00, 0x00
-	RET
+	TEST_RET
 SYM_FUNC_END(kprobes_test_label)
 
 	/* Its end is inside of what a jump would take; what is behind goes on. */
@@ -168,7 +178,7 @@ SYM_FUNC_START(kprobes_test_at_end)
 SYM_INNER_LABEL(kprobes_test_behind_end, SYM_L_GLOBAL)
 	.type kprobes_test_behind_end, @function
 	add	$1, %eax
-	RET
+	TEST_RET
 	.size kprobes_test_behind_end, . - kprobes_test_behind_end
 STACK_FRAME_NON_STANDARD kprobes_test_at_end
 STACK_FRAME_NON_STANDARD kprobes_test_behind_end
@@ -188,14 +198,14 @@ SYM_DATA(kprobes_test_nop_middle_at, .long .Lat_middle - kprobes_test_nop_middle
 
 SYM_FUNC_START(kprobes_test_elsewhere)
 	mov	$TEST_ELSEWHERE, %eax
-	RET
+	TEST_RET
 SYM_FUNC_END(kprobes_test_elsewhere)
 
 SYM_FUNC_START(kprobes_test_direct)
 	pushfq
 	incq	kprobes_test_direct_calls(%rip)
 	popfq
-	RET
+	TEST_RET
 SYM_FUNC_END(kprobes_test_direct)
 
 	.pushsection .data
@@ -224,7 +234,7 @@ SYM_FUNC_START_LOCAL(kprobes_test_insn_\name)
  */
 .macro finish name, flags=0
 	nopl	0(%rax)
-	RET
+	TEST_RET
 SYM_FUNC_END(kprobes_test_insn_\name)
 	STACK_FRAME_NON_STANDARD kprobes_test_insn_\name
 	.pushsection .data
@@ -484,11 +494,16 @@ SYM_FUNC_END(kprobes_test_insn_\name)
 	/* Calls and returns: the callee also tells where it would return to. */
 SYM_FUNC_START_LOCAL(kprobes_test_callee)
 	mov	(%rsp), %rdx
-	RET
+	TEST_RET
 SYM_FUNC_END(kprobes_test_callee)
 
+	/* A call of another function may be made one that counts: flags again. */
 	begin	call_rel32
-	probed	call_rel32, call kprobes_test_callee
+	probed	call_rel32, call 1f
+	jmp	2f
+1:	mov	(%rsp), %rdx
+	TEST_RET
+2:
 	finish	call_rel32, INSN_BRANCH
 
 	begin	call_reg
