@@ -6,5 +6,9 @@
 int kprobes_target_add(int a, int b);
 int kprobes_target_other(int a);
 int kprobes_target_init_text(int a);
+int kprobes_target_long(void);
+int kprobes_target_outer(int depth);
+int kprobes_target_inner(int a);
+void kprobes_target_sleep(void);
 
 #endif
