@@ -44,8 +44,6 @@ SYM_CODE_START(arch_rethook_trampoline)
 	pushq	$__KERNEL_DS
 	pushq	%rsp
 	pushfq
-	/* The function's ret was counted, our call is to be. */
-	CALL_DEPTH_ACCOUNT
 	pushq	$__KERNEL_CS
 	pushq	$arch_rethook_trampoline
 	pushq	$-1
@@ -101,7 +99,10 @@ SYM_CODE_START(arch_rethook_trampoline)
 	decl	PER_CPU_VAR(pcpu_hot + X86_preempt_count)
 	jz	.Lpreempt
 .Lrestore:
-	/* To the true address, which by now is in the slot. */
+	/*
+	 * To the true address, which by now is in the slot.  Neither this return
+	 * nor the call above is counted (FRAME_RETURN); the function's own were.
+	 */
 	FRAME_RETURN links=0
 
 .Lplain_handler:
