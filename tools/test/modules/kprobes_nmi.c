@@ -53,12 +53,20 @@ noinline __noclone int kprobes_nmi_entry(void)
 	return OF_ENTRY;
 }
 
+/* Where in its function the label 1 is: data that does not point into text. */
+#define PLACE_OF(fn)					\
+	".pushsection .rodata\n"			\
+	".balign 4\n"					\
+	fn "_at: .long 1b - " fn "\n"			\
+	".popsection"
+
 /* Of five bytes, so a jump takes its place. */
 noinline __noclone int kprobes_nmi_jump(void)
 {
 	int x;
 
-	asm volatile("kprobes_nmi_jump_at: movl %1, %0" : "=a" (x) : "i" (OF_JUMP));
+	asm volatile("1: movl %1, %0\n"
+		     PLACE_OF("kprobes_nmi_jump") : "=a" (x) : "i" (OF_JUMP));
 	return x;
 }
 
@@ -67,7 +75,8 @@ noinline __noclone int kprobes_nmi_trap(void)
 {
 	int x;
 
-	asm volatile("kprobes_nmi_trap_at: movl %1, %0" : "=a" (x) : "i" (OF_TRAP));
+	asm volatile("1: movl %1, %0\n"
+		     PLACE_OF("kprobes_nmi_trap") : "=a" (x) : "i" (OF_TRAP));
 	return x;
 }
 
@@ -144,11 +153,11 @@ static struct kprobe entry_probe = {
 };
 
 static struct kprobe jump_probe = {
-	.addr = (void *)kprobes_nmi_jump_at, .pre_handler = jump_hit,
+	.symbol_name = "kprobes_nmi_jump", .pre_handler = jump_hit,
 };
 
 static struct kprobe trap_probe = {
-	.addr = (void *)kprobes_nmi_trap_at, .pre_handler = trap_hit,
+	.symbol_name = "kprobes_nmi_trap", .pre_handler = trap_hit,
 	.post_handler = trap_post,
 };
 
@@ -283,6 +292,8 @@ static int __init kprobes_nmi_init(void)
 {
 	int err;
 
+	jump_probe.offset = kprobes_nmi_jump_at;
+	trap_probe.offset = kprobes_nmi_trap_at;
 	err = register_kprobes(probes, ARRAY_SIZE(probes));
 	if (err)
 		return err;

@@ -8,6 +8,7 @@ int kprobes_nmi_jump(void);
 int kprobes_nmi_trap(void);
 int kprobes_nmi_return(void);
 
-extern char kprobes_nmi_jump_at[], kprobes_nmi_trap_at[];
+/* In bytes from the function. */
+extern const u32 kprobes_nmi_jump_at, kprobes_nmi_trap_at;
 
 #endif
