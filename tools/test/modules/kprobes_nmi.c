@@ -38,8 +38,8 @@ enum { OF_ENTRY, OF_JUMP, OF_TRAP, OF_RETURN, NR };
 
 static struct counted counted[NR] = {
 	[OF_ENTRY] = { "entry", kprobes_nmi_entry },
-	[OF_JUMP] = { "jump_at", kprobes_nmi_jump },
-	[OF_TRAP] = { "trap_at", kprobes_nmi_trap },
+	[OF_JUMP] = { "jump", kprobes_nmi_jump },
+	[OF_TRAP] = { "trap", kprobes_nmi_trap },
 	[OF_RETURN] = { "return", kprobes_nmi_return },
 };
 
