@@ -76,8 +76,14 @@ static void set_state(struct displaced_site *ds, enum jump_state state,
 		list_del_init(&ds->jump_node);
 }
 
-/* Breakpoints of all of @jumps become jumps. */
-static void jumps_land(struct list_head *jumps)
+/**
+ * jumps_begin() - breakpoints become jumps
+ * @jumps: sites that jump_consider() has found fit at once, or whose grace period
+ *	   is over, linked by jump_node; emptied
+ *
+ * Context: may sleep; kprobe_mutex held, text_mutex not.
+ */
+void jumps_begin(struct list_head *jumps)
 {
 	struct displaced_site *ds, *next;
 
@@ -113,17 +119,6 @@ void jump_consider(struct probe_site *site, unsigned int lanes, struct list_head
 	}
 	set_state(ds, JUMP_QUEUED, &jump_queue);
 	schedule_work(&plan_work);
-}
-
-/**
- * jumps_begin() - replace what jump_consider() has found fit at once
- * @now: the collection; emptied
- *
- * Context: may sleep; kprobe_mutex held, text_mutex not.
- */
-void jumps_begin(struct list_head *now)
-{
-	jumps_land(now);
 }
 
 /**
@@ -306,7 +301,7 @@ static void land_jumps(struct work_struct *work)
 
 	mutex_lock(&kprobe_mutex);
 	grace_is_running = false;
-	jumps_land(&jump_grace);
+	jumps_begin(&jump_grace);
 	mutex_unlock(&kprobe_mutex);
 
 	plan_jumps(NULL);

@@ -60,6 +60,12 @@ static void counter_free(struct rcu_head *rcu)
 	kfree(c);
 }
 
+static void counter_del(struct hit_counter *c)
+{
+	addr_index_del(&counters, &c->addr);
+	call_rcu(&c->rcu, counter_free);
+}
+
 static int counter_add(unsigned long addr)
 {
 	struct hit_counter *c = kzalloc(sizeof(*c), GFP_KERNEL);
@@ -82,10 +88,8 @@ static void counters_drop(void)
 	struct hit_counter *c;
 	unsigned int pos = 0;
 
-	while ((c = (struct hit_counter *)addr_index_next(&counters, &pos))) {
-		addr_index_del(&counters, &c->addr);
-		call_rcu(&c->rcu, counter_free);
-	}
+	while ((c = (struct hit_counter *)addr_index_next(&counters, &pos)))
+		counter_del(c);
 	addr_index_clear(&counters);
 }
 
@@ -113,10 +117,8 @@ void uncount_site(const struct probe_site *site)
 {
 	struct hit_counter *c = counter_find(site->addr);
 
-	if (!c)
-		return;
-	addr_index_del(&counters, &c->addr);
-	call_rcu(&c->rcu, counter_free);
+	if (c)
+		counter_del(c);
 }
 
 /**

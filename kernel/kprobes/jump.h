@@ -28,7 +28,7 @@
 #ifdef CONFIG_OPTPROBES
 
 void jump_consider(struct probe_site *site, unsigned int lanes, struct list_head *now);
-void jumps_begin(struct list_head *now);
+void jumps_begin(struct list_head *jumps);
 void jump_cancel(struct probe_site *site, struct list_head *undo);
 void jumps_undo(struct list_head *undo);
 void jump_reconsider(struct probe_site *site);
@@ -48,7 +48,7 @@ void arch_jumps_clear(struct list_head *jumps);
 
 static inline void jump_consider(struct probe_site *site, unsigned int lanes,
 				 struct list_head *now) { }
-static inline void jumps_begin(struct list_head *now) { }
+static inline void jumps_begin(struct list_head *jumps) { }
 static inline void jump_cancel(struct probe_site *site, struct list_head *undo) { }
 static inline void jumps_undo(struct list_head *undo) { }
 static inline void jump_reconsider(struct probe_site *site) { }

@@ -144,8 +144,15 @@ static int kretprobe_prepare(struct kretprobe *rp)
 	return 0;
 }
 
-/* The hook itself goes when the last call in flight is back. */
-static void kretprobe_release(struct kretprobe *rp)
+/**
+ * kretprobe_end() - undo kretprobe_begin()
+ * @rp: the return probe, which is not hit any more
+ *
+ * The hook itself goes when the last call in flight is back.
+ *
+ * Context: may sleep.
+ */
+void kretprobe_end(struct kretprobe *rp)
 {
 	/* The default again, or it would be a limit the next time. */
 	if (!rp->rh->limit)
@@ -166,23 +173,12 @@ int kretprobe_begin(struct kretprobe *rp)
 	return kretprobe_check(rp) ?: kretprobe_prepare(rp);
 }
 
-/**
- * kretprobe_end() - undo kretprobe_begin()
- * @rp: the return probe, which is not hit any more
- *
- * Context: may sleep.
- */
-void kretprobe_end(struct kretprobe *rp)
-{
-	kretprobe_release(rp);
-}
-
 static void kretprobes_release(struct kretprobe **rps, int num)
 {
 	int i;
 
 	for (i = 0; i < num; i++)
-		kretprobe_release(rps[i]);
+		kretprobe_end(rps[i]);
 }
 
 /**
@@ -267,7 +263,7 @@ void unregister_kretprobes(struct kretprobe **rps, int num)
 		/* A cleared address: it never was registered. */
 		if (!rps[i] || !rps[i]->kp.addr || !rps[i]->rh)
 			continue;
-		kretprobe_release(rps[i]);
+		kretprobe_end(rps[i]);
 	}
 }
 EXPORT_SYMBOL_GPL(unregister_kretprobes);
