@@ -355,6 +355,9 @@ def judge(job, tally, results, stock):
             tally.passed(name)
         elif name in exceptions:
             tally.skipped(name, f"{result}: {exceptions[name][0]}")
+        elif result == "UNSUPPORTED" and job.kernel != "ours":
+            # The configuration is ours with more in it, but for BTF.
+            tally.skipped(name, f"{job.kernel} lacks what it needs")
         elif is_worse(result, was):
             worse.append(name)
         elif name not in reasons:
