@@ -35,22 +35,26 @@ static unsigned int nr_set;
 static const char *set_kind;
 static char set_size[8];
 
-struct stopwatch {
-	u64 start, idle_us;
-};
-
 static u64 idle_us(void)
 {
 	return get_cpu_idle_time_us(raw_smp_processor_id(), NULL);
 }
 
-static struct stopwatch start_watch(void)
+struct bench_watch bench_start_watch(void)
 {
-	return (struct stopwatch){ .start = bench_now(), .idle_us = idle_us() };
+	return (struct bench_watch){
+		.start = bench_now(),
+		.idle_us = idle_us(),
+	};
+}
+
+u64 bench_busy(struct bench_watch w)
+{
+	return bench_now() - w.start - (idle_us() - w.idle_us) * 1000;
 }
 
 /* Tell the cost of each of @nr: as WHAT.KIND.SIZE, by the set that is there. */
-static void stop_watch(struct stopwatch w, const char *what, const char *kind,
+static void stop_watch(struct bench_watch w, const char *what, const char *kind,
 		       unsigned int nr)
 {
 	u64 elapsed = bench_now() - w.start;
@@ -172,7 +176,7 @@ int bench_attach(const char *arg, const char *size)
 {
 	int kind = match_string(kinds, ARRAY_SIZE(kinds), arg);
 	unsigned int most = nr_sites - min(nr_sites, ALONE);
-	struct stopwatch w;
+	struct bench_watch w;
 	int err;
 
 	if (kind < 0 || set_kind)
@@ -186,7 +190,7 @@ int bench_attach(const char *arg, const char *size)
 		return -EINVAL;
 	strscpy(set_size, size);
 	fill_set(kind);
-	w = start_watch();
+	w = bench_start_watch();
 	err = register_set(kind);
 	stop_watch(w, "attach", kinds[kind], nr_set);
 	if (!err)
@@ -196,11 +200,11 @@ int bench_attach(const char *arg, const char *size)
 
 int bench_detach(void)
 {
-	struct stopwatch w;
+	struct bench_watch w;
 
 	if (!set_kind)
 		return -EINVAL;
-	w = start_watch();
+	w = bench_start_watch();
 	unregister_set();
 	stop_watch(w, "detach", set_kind, nr_set);
 	set_kind = NULL;
@@ -211,7 +215,7 @@ int bench_detach(void)
 int bench_attach_one(void)
 {
 	struct kprobe **alone = set + nr_set;
-	struct stopwatch w;
+	struct bench_watch w;
 	int i, err = 0;
 
 	if (set_kind != kinds[ENTRY])
@@ -220,12 +224,12 @@ int bench_attach_one(void)
 		alone[i] = &probes[nr_set + i];
 		fill_probe(alone[i], site[nr_set + i]);
 	}
-	w = start_watch();
+	w = bench_start_watch();
 	for (i = 0; i < ALONE && !err; i++)
 		err = register_kprobe(alone[i]);
 	stop_watch(w, "attach", "one", ALONE);
 	i -= !!err;
-	w = start_watch();
+	w = bench_start_watch();
 	while (i--)
 		unregister_kprobe(alone[i]);
 	stop_watch(w, "detach", "one", ALONE);

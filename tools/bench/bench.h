@@ -28,6 +28,18 @@ static inline u64 bench_now(void)
 	return rdtsc_ordered();
 }
 
+/*
+ * What is waited for is not idle but for grace periods; the counter that counts
+ * instructions also runs on while the only CPU is idle.
+ */
+struct bench_watch {
+	u64 start, idle_us;
+};
+
+/* attach.c: instructions since, idle time taken off. */
+struct bench_watch bench_start_watch(void);
+u64 bench_busy(struct bench_watch w);
+
 /* main.c: add one line to the answer. */
 __printf(1, 2) void bench_say(const char *fmt, ...);
 
@@ -37,6 +49,7 @@ int bench_hits(void);
 int bench_hits_breakpoint(void);
 int bench_hits_jump(void);
 void bench_hits_old_probe(const char *among);
+int bench_hits_event(const char *key);
 unsigned long bench_target(unsigned long x);
 int bench_empty_pre(struct kprobe *p, struct pt_regs *regs);
 
@@ -50,6 +63,10 @@ int bench_old(void);
 int bench_old_idle(void);
 int bench_first(void);
 void bench_attach_exit(void);
+
+/* events.c: what user space does to probe events. */
+int bench_watch_start(void);
+int bench_watch_stop(const char *key, const char *unit);
 
 /* flight.c: many return probes in flight at once. */
 int bench_sleepers(void);

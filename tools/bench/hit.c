@@ -243,6 +243,13 @@ void bench_hits_old_probe(const char *among)
 	say_entry(key);
 }
 
+/* What is enabled at bench_target() through tracefs. */
+int bench_hits_event(const char *key)
+{
+	say_entry(key);
+	return 0;
+}
+
 /* To be called with kprobes-optimization off. */
 int bench_hits_breakpoint(void)
 {

@@ -93,16 +93,28 @@ static int do_verb(char *verb)
 		{ "first",	bench_first },
 		{ "one",	bench_attach_one },
 		{ "detach",	bench_detach },
+		{ "start",	bench_watch_start },
 		{ "sleepers",	bench_sleepers },
 		{ "burst",	bench_burst },
 	};
-	char *rest = verb, *kind;
+	static const struct {
+		const char *name;
+		int (*run)(const char *what, const char *rest);
+	} verbs_with[] = {
+		{ "attach",	bench_attach },
+		{ "stop",	bench_watch_stop },
+	};
+	char *rest = verb, *what;
 	int i;
 
 	verb = strsep(&rest, " ");
-	if (!strcmp(verb, "attach")) {
-		kind = strsep(&rest, " ");
-		return kind && rest ? bench_attach(kind, rest) : -EINVAL;
+	if (!strcmp(verb, "event"))
+		return rest ? bench_hits_event(rest) : -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(verbs_with); i++) {
+		if (strcmp(verb, verbs_with[i].name))
+			continue;
+		what = strsep(&rest, " ");
+		return what && rest ? verbs_with[i].run(what, rest) : -EINVAL;
 	}
 	for (i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (!strcmp(verb, verbs[i].name))
