@@ -19,6 +19,7 @@ for-tests := $(under-test) $(if $(T),$(if $(findstring storm,$(T)),debug),debug)
 help:
 	@echo 'make run      build our kernel if needed, boot it, show probes at work'
 	@echo 'make test     all tests; a part of them: make test T=kprobe'
+	@echo 'make soak     a million mutated definitions of probe events, for hours'
 	@echo 'make bench    cost of probes, ours and stock side by side'
 	@echo 'make shell    a shell in the guest'
 	@echo 'make kernel   build/linux (source), build/ours (built)'
@@ -54,6 +55,12 @@ test: $(for-tests)
 stock-results: stock
 	@tools/test/run --stock-results
 
+# Its figures stay in build/soak.txt.
+LINES ?= 1000000
+soak: debug
+	@tools/fuzz/run --kernel debug --guests $$(nproc) --lines $(LINES) \
+		--timeout 28800 --log build/soak.txt
+
 bench: kernel stock
 	@tools/bench/run
 
@@ -66,5 +73,5 @@ clean:
 	rm -rf build
 
 .PHONY: help packages base kernel debug stock run shell test stock-results \
-	bench check clean
+	soak bench check clean
 .NOTPARALLEL:
