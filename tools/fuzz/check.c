@@ -21,7 +21,7 @@
 #define TRACING	"/sys/kernel/tracing/"
 
 /* The longest line that the kernel takes, the newline not counted. */
-#define LONGEST	4093
+#define LONGEST	4094
 
 #define MAX_TEXT	(4 << 20)
 
