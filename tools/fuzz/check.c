@@ -351,12 +351,27 @@ static void check_write(uint64_t nr, enum tracefs_file target, const char *what,
 			break;
 	while (i && list.s[i - 1] != '\n')
 		i--;
-	finding(nr, NULL, "%s comes out otherwise: error %d, expected %d"
-		"\n  listed:   %.*s\n  expected: %.*s",
-		what, -err, -expected_err,
+	finding(nr, NULL, "%s comes out otherwise\n  error %d: %.*s\n  expected %d: %.*s",
+		what, -err,
 		(int)strcspn(list.s + (i < list.len ? i : list.len), "\n"),
-		list.s + (i < list.len ? i : list.len),
+		list.s + (i < list.len ? i : list.len), -expected_err,
 		(int)strcspn(expected->s + i, "\n"), expected->s + i);
+}
+
+/* Does a glob take in almost everything?  That many hits take too long. */
+static bool too_wide(const struct content *c)
+{
+	const char *line, *place;
+	size_t len;
+
+	for (line = c->s; *line; line = strchr(line, '\n') + 1) {
+		place = line + strcspn(line, " ");
+		place += *place == ' ';
+		len = strcspn(place, " %\n");
+		if (memchr(place, '*', len) && len < 6)
+			return true;
+	}
+	return false;
 }
 
 /* Enable what is in the group, do what hits it, and read what was traced. */
@@ -423,7 +438,7 @@ void check_batch(uint64_t batch, uint64_t first, uint64_t last)
 	content_copy(&all, &list);
 	check_clear(first, target);
 	check_write(first, target, "the list, written back", &all, &all, 0);
-	if (batch % 16 == 0)
+	if (batch % 16 == 0 && !too_wide(&all))
 		hit();
 	check_clear(first, target);
 	if (batch % 4 == 0 && batch_text.len) {

@@ -40,7 +40,8 @@ static const struct function functions[] = {
 /* What is being defined, and so which arguments there can be. */
 struct context {
 	const struct function *fn;	/* NULL: one of which nothing is known */
-	bool regs, stack, returns, latency, btf, fields;
+	bool regs, stack, returns, btf, fields;
+	bool latency;			/* not there yet, but can be */
 	bool all_args;			/* "$arg*" was there */
 	enum fate fate;
 };
@@ -70,7 +71,7 @@ static void put_number(struct rng *r, struct text *t, unsigned int most)
 }
 
 /* What a value can be fetched from decides which types it can have. */
-enum value { VALUE, REGISTER, MEMORY, USER_MEMORY, STRING, TYPED };
+enum value { VALUE, REGISTER, MEMORY, USER_MEMORY, STRING, TYPED, LATENCY };
 
 static enum value put_fetch(struct rng *r, struct text *t,
 			    struct context *c, int depth);
@@ -118,7 +119,8 @@ static enum value put_variable(struct rng *r, struct text *t,
 {
 	if (c->latency && !opt.old && !depth && chance(r, 30)) {
 		put(t, "$latency");
-		return TYPED;
+		c->latency = false;
+		return LATENCY;
 	}
 	if (c->returns && (!c->fn || c->fn->has_retval) && chance(r, 40)) {
 		if (!c->fn)
@@ -188,7 +190,7 @@ static void put_type(struct rng *r, struct text *t, enum value value)
 	bool memory = value == MEMORY || value == USER_MEMORY;
 	unsigned int way = below(r, 100);
 
-	if (way < 30 || value == TYPED)
+	if (way < 30 || value == TYPED || value == LATENCY)
 		return;
 	if (value == STRING) {
 		if (way < 50)
