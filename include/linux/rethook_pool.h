@@ -3,7 +3,8 @@
  * Return hook: the pools that instances come from.
  *
  * The idea: a pool is an array of pointers for each CPU, used as a stack and
- * only ever touched by the CPU itself, in one of two ways.
+ * only ever touched by the CPU itself, in one of two ways.  The array is no
+ * per-CPU memory, of which so much at once costs several times its size.
  *
  * Nested: a hit takes an instance and its return gives it back, in any context
  * and with preemption off around each.  Interrupts and NMIs may come between
@@ -28,7 +29,8 @@
  * that has exited) goes to @surplus, and so does what finds the array full.
  *
  * Only these differ: a CPU that is not online, and a class that no hook uses,
- * have no hits; their pools are written from elsewhere under rethook_mutex.
+ * have no hits; their pools are written from elsewhere under rethook_mutex, and
+ * may have no array.
  */
 #ifndef _LINUX_RETHOOK_POOL_H
 #define _LINUX_RETHOOK_POOL_H
@@ -42,22 +44,22 @@ struct rethook_refill;
 
 /**
  * struct rethook_pool - the free instances of one size class on one CPU
- * @top:	how many are in @slot
- * @low:	with no more than this the worker is asked for more
- * @capacity:	how many @slot has room for
+ * @top:	the next to be filled of @slot
+ * @low:	with @top no higher than this the worker is asked for more
+ * @end:	of @slot
+ * @slot:	the stack
  * @asked:	the worker was asked and has not been yet
  * @surplus:	free instances that may not or cannot go to @slot
  * @refill:	the worker
- * @slot:	the stack
  */
 struct rethook_pool {
-	long			top;
-	long			low;
-	long			capacity;
+	struct rethook_node	**top;
+	struct rethook_node	**low;
+	struct rethook_node	**end;
+	struct rethook_node	**slot;
 	bool			asked;
 	struct llist_head	surplus;
 	struct rethook_refill	*refill;
-	struct rethook_node	*slot[];
 };
 
 struct rethook_node *rethook_pool_take_low(struct rethook_pool *pool);
@@ -85,11 +87,11 @@ static __always_inline bool rethook_pool_is_low(struct rethook_pool *pool)
  */
 static __always_inline struct rethook_node *rethook_pool_take(struct rethook_pool *pool)
 {
-	long top = pool->top - 1;
+	struct rethook_node **top = pool->top - 1;
 
 	WRITE_ONCE(pool->top, top);
 	/* Volatile, as the line above: the compiler keeps their order. */
-	return READ_ONCE(pool->slot[top]);
+	return READ_ONCE(*top);
 }
 
 /**
@@ -103,13 +105,13 @@ static __always_inline struct rethook_node *rethook_pool_take(struct rethook_poo
 static __always_inline void rethook_pool_give(struct rethook_pool *pool,
 					      struct rethook_node *node)
 {
-	long top = pool->top;
+	struct rethook_node **top = pool->top;
 
-	if (unlikely(top >= pool->capacity)) {
+	if (unlikely(top >= pool->end)) {
 		rethook_pool_give_surplus(pool, node);
 		return;
 	}
-	WRITE_ONCE(pool->slot[top], node);
+	WRITE_ONCE(*top, node);
 	WRITE_ONCE(pool->top, top + 1);
 }
 

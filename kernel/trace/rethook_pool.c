@@ -17,8 +17,10 @@
 #include <linux/kprobes.h>
 #include <linux/list.h>
 #include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/topology.h>
 #include <linux/workqueue.h>
 
 #include "rethook_internal.h"
@@ -26,7 +28,7 @@
 /* A size without hooks keeps its instances for so long, in jiffies. */
 #define IDLE_TIME	(5 * HZ)
 
-/* Room for struct rethook_chunk; keeps instances apart by cache lines. */
+/* Room for struct rethook_chunk; instances begin with a cache line. */
 #define CHUNK_HEAD	64
 
 /* Instances are allocated by the chunk; this is its head. */
@@ -38,8 +40,7 @@ struct rethook_chunk {
  * struct rethook_class - the instances of one size
  * @size:	of an instance
  * @chunk_size:	bytes to allocate at once
- * @burst:	RETHOOK_BURST_SMALL or RETHOOK_BURST_LARGE
- * @stock:	what a CPU is filled up to
+ * @burst:	what is promised in all: RETHOOK_BURST_SMALL or RETHOOK_BURST_LARGE
  * @hooks:	how many use this size; without any, no CPU touches its pool
  * @idle_since:	jiffies when @hooks became 0
  * @pool:	the pools; once allocated, they stay
@@ -53,7 +54,6 @@ struct rethook_class {
 	unsigned int			size;
 	unsigned int			chunk_size;
 	unsigned int			burst;
-	long				stock;
 	unsigned long			hooks;
 	unsigned long			idle_since;
 	struct rethook_pool __percpu	*pool;
@@ -84,13 +84,15 @@ struct rethook_refill {
 }
 
 static struct rethook_class classes[] = {
-	SIZE_CLASS(0, 64, SZ_4K, RETHOOK_BURST_SMALL),
-	SIZE_CLASS(1, 128, SZ_4K, RETHOOK_BURST_SMALL),
-	SIZE_CLASS(2, 256, SZ_4K, RETHOOK_BURST_SMALL),
-	SIZE_CLASS(3, 512, SZ_4K, RETHOOK_BURST_LARGE),
-	SIZE_CLASS(4, 1024, SZ_8K, RETHOOK_BURST_LARGE),
-	SIZE_CLASS(5, 2048, SZ_16K, RETHOOK_BURST_LARGE),
-	SIZE_CLASS(6, RETHOOK_MAX_SIZE, SZ_32K, RETHOOK_BURST_LARGE),
+	/* A return probe without data: no more than struct rethook_node. */
+	SIZE_CLASS(0, 32, SZ_4K, RETHOOK_BURST_SMALL),
+	SIZE_CLASS(1, 64, SZ_4K, RETHOOK_BURST_SMALL),
+	SIZE_CLASS(2, 128, SZ_4K, RETHOOK_BURST_SMALL),
+	SIZE_CLASS(3, 256, SZ_4K, RETHOOK_BURST_SMALL),
+	SIZE_CLASS(4, 512, SZ_4K, RETHOOK_BURST_LARGE),
+	SIZE_CLASS(5, 1024, SZ_8K, RETHOOK_BURST_LARGE),
+	SIZE_CLASS(6, 2048, SZ_16K, RETHOOK_BURST_LARGE),
+	SIZE_CLASS(7, RETHOOK_MAX_SIZE, SZ_32K, RETHOOK_BURST_LARGE),
 };
 
 /* See rethook_internal.h. */
@@ -163,6 +165,21 @@ static int spare_provide(struct rethook_class *class)
 	return class->spare ? 0 : chunk_add(class);
 }
 
+/* What a CPU is ready for with no worker's help. */
+static unsigned int cpu_burst(const struct rethook_class *class)
+{
+	return clamp(class->burst / num_possible_cpus(), RETHOOK_BURST_CPU_MIN,
+		     RETHOOK_BURST_CPU_MAX);
+}
+
+/* A little more than that, so that the worker is not asked at once. */
+static bool is_stocked(const struct rethook_class *class, const struct rethook_pool *pool)
+{
+	unsigned int burst = cpu_burst(class);
+
+	return READ_ONCE(pool->top) >= pool->slot + burst + burst / 8;
+}
+
 /* Stock up the CPU that this runs on, as a task of it. */
 static void refill_this_cpu(struct rethook_class *class)
 {
@@ -174,9 +191,9 @@ static void refill_this_cpu(struct rethook_class *class)
 			return;
 		preempt_disable_notrace();
 		pool = raw_cpu_ptr(class->pool);
-		while (class->spare && READ_ONCE(pool->top) < class->stock)
+		while (class->spare && !is_stocked(class, pool))
 			rethook_pool_give(pool, spare_take(class));
-		enough = READ_ONCE(pool->top) >= class->stock;
+		enough = is_stocked(class, pool);
 		preempt_enable_notrace();
 	}
 }
@@ -213,7 +230,7 @@ struct rethook_node *rethook_pool_take_low(struct rethook_pool *pool)
 		WRITE_ONCE(pool->asked, true);
 		irq_work_queue(&pool->refill->kick);
 	}
-	return READ_ONCE(pool->top) > 0 ? rethook_pool_take(pool) : NULL;
+	return READ_ONCE(pool->top) > pool->slot ? rethook_pool_take(pool) : NULL;
 }
 NOKPROBE_SYMBOL(rethook_pool_take_low);
 
@@ -230,35 +247,59 @@ void rethook_pool_give_surplus(struct rethook_pool *pool, struct rethook_node *n
 }
 NOKPROBE_SYMBOL(rethook_pool_give_surplus);
 
-/* Stock a CPU that has no hits, since it is not up or nobody uses the class. */
-static int stock_cpu(struct rethook_class *class, int cpu)
+/*
+ * Give a CPU the array of its pool, if it has none.  This and the next two are
+ * for a CPU that has no hits, since it is not up or nobody uses the class.
+ */
+static int pool_open(struct rethook_class *class, int cpu)
+{
+	struct rethook_pool *pool = per_cpu_ptr(class->pool, cpu);
+	unsigned int burst = cpu_burst(class);
+
+	if (pool->slot)
+		return 0;
+	pool->slot = kvmalloc_node(2 * burst * sizeof(*pool->slot),
+				   GFP_KERNEL | __GFP_NOWARN, cpu_to_node(cpu));
+	if (!pool->slot)
+		return -ENOMEM;
+	pool->top = pool->slot;
+	pool->low = pool->slot + burst;
+	pool->end = pool->slot + 2 * burst;
+	return 0;
+}
+
+/* Fill the array. */
+static int pool_stock(struct rethook_class *class, int cpu)
 {
 	struct rethook_pool *pool = per_cpu_ptr(class->pool, cpu);
 
-	while (pool->top < class->stock) {
+	while (!is_stocked(class, pool)) {
 		if (spare_provide(class))
 			return -ENOMEM;
-		pool->slot[pool->top++] = spare_take(class);
+		*pool->top++ = spare_take(class);
 	}
 	return 0;
 }
 
-/* The reverse, under the same condition. */
-static void unstock_cpu(struct rethook_class *class, int cpu)
+/* Empty it, and take it away. */
+static void pool_close(struct rethook_class *class, int cpu)
 {
 	struct rethook_pool *pool = per_cpu_ptr(class->pool, cpu);
 
-	while (pool->top > 0)
-		spare_add(class, pool->slot[--pool->top]);
+	while (pool->top > pool->slot)
+		spare_add(class, *--pool->top);
+	kvfree(pool->slot);
+	pool->slot = NULL;
+	pool->top = NULL;
+	pool->low = NULL;
+	pool->end = NULL;
 }
 
-static void pool_init(struct rethook_class *class, int cpu, long burst)
+static void pool_init(struct rethook_class *class, int cpu)
 {
 	struct rethook_pool *pool = per_cpu_ptr(class->pool, cpu);
 	struct rethook_refill *worker = per_cpu_ptr(class->refill, cpu);
 
-	pool->low = burst;
-	pool->capacity = 2 * burst;
 	pool->refill = worker;
 	init_llist_head(&pool->surplus);
 
@@ -270,14 +311,9 @@ static void pool_init(struct rethook_class *class, int cpu, long burst)
 
 static int pools_create(struct rethook_class *class)
 {
-	long burst = clamp_t(long, class->burst / num_possible_cpus(),
-			     RETHOOK_BURST_CPU_MIN, RETHOOK_BURST_CPU_MAX);
 	int cpu;
 
-	/* A little more than the burst, so that the worker is not asked at once. */
-	class->stock = burst + burst / 8;
-	class->pool = __alloc_percpu(struct_size_t(struct rethook_pool, slot, 2 * burst),
-				     SMP_CACHE_BYTES);
+	class->pool = __alloc_percpu(sizeof(struct rethook_pool), SMP_CACHE_BYTES);
 	class->refill = alloc_percpu(struct rethook_refill);
 	if (!class->pool || !class->refill) {
 		free_percpu(class->pool);
@@ -287,7 +323,7 @@ static int pools_create(struct rethook_class *class)
 	}
 
 	for_each_possible_cpu(cpu)
-		pool_init(class, cpu, burst);
+		pool_init(class, cpu);
 	return 0;
 }
 
@@ -297,12 +333,31 @@ static void class_empty(struct rethook_class *class)
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		unstock_cpu(class, cpu);
+		pool_close(class, cpu);
 	surplus_collect(class);
 	class->spare = NULL;
 	list_for_each_entry_safe(chunk, next, &class->chunks, list)
 		kfree(chunk);
 	INIT_LIST_HEAD(&class->chunks);
+}
+
+static int class_stock(struct rethook_class *class)
+{
+	int cpu, err = 0;
+
+	if (!class->pool)
+		err = pools_create(class);
+	if (err)
+		return err;
+
+	for_each_cpu(cpu, &stocked_cpus) {
+		err = pool_open(class, cpu) ?: pool_stock(class, cpu);
+		if (err) {
+			class_empty(class);
+			break;
+		}
+	}
+	return err;
 }
 
 /**
@@ -331,19 +386,12 @@ int rethook_class_of(size_t size)
 int rethook_class_use(int index)
 {
 	struct rethook_class *class = &classes[index];
-	int cpu, err = 0;
 
 	if (!class->hooks) {
-		if (!class->pool)
-			err = pools_create(class);
-		for_each_cpu(cpu, &stocked_cpus)
-			if (!err)
-				err = stock_cpu(class, cpu);
-		if (err) {
-			if (class->pool)
-				class_empty(class);
+		int err = class_stock(class);
+
+		if (err)
 			return err;
-		}
 	}
 	class->hooks++;
 	return 0;
@@ -437,32 +485,43 @@ void rethook_visit_nodes(void (*fn)(struct rethook_node *node, void *arg), void 
 				fn(chunk_node(class, chunk, i), arg);
 }
 
-/* A CPU comes: its first hits are before anything can run on it. */
-static int cpu_prepare(unsigned int cpu)
+static void close_all(unsigned int cpu)
 {
 	int i;
 
+	cpumask_clear_cpu(cpu, &stocked_cpus);
+	for (i = 0; i < ARRAY_SIZE(classes); i++)
+		if (classes[i].pool)
+			pool_close(&classes[i], cpu);
+}
+
+/* A CPU comes: its first hits are before anything can run on it. */
+static int cpu_prepare(unsigned int cpu)
+{
+	int i, err = 0;
+
 	mutex_lock(&rethook_mutex);
 	cpumask_set_cpu(cpu, &stocked_cpus);
-	/* With less than the whole stock the worker is asked at the first hit. */
-	for (i = 0; i < ARRAY_SIZE(classes); i++)
-		if (classes[i].hooks)
-			stock_cpu(&classes[i], cpu);
+	for (i = 0; i < ARRAY_SIZE(classes) && !err; i++) {
+		if (!classes[i].hooks)
+			continue;
+		err = pool_open(&classes[i], cpu);
+		/* With less than all the worker is asked at the first hit. */
+		if (!err)
+			pool_stock(&classes[i], cpu);
+	}
+	if (err)
+		close_all(cpu);
 	mutex_unlock(&rethook_mutex);
-	return 0;
+	return err;
 }
 
 /* A CPU is gone, and what its idle task was in never returns. */
 static int cpu_dead(unsigned int cpu)
 {
-	int i;
-
 	rethook_flush_task(idle_task(cpu));
 	mutex_lock(&rethook_mutex);
-	cpumask_clear_cpu(cpu, &stocked_cpus);
-	for (i = 0; i < ARRAY_SIZE(classes); i++)
-		if (classes[i].pool)
-			unstock_cpu(&classes[i], cpu);
+	close_all(cpu);
 	mutex_unlock(&rethook_mutex);
 	return 0;
 }

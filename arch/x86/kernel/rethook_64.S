@@ -89,11 +89,11 @@ SYM_CODE_START(arch_rethook_trampoline)
 	movq	RETHOOK_pool(%r12), %rcx
 	addq	PER_CPU_VAR(this_cpu_off), %rcx
 	movq	RETHOOK_POOL_top(%rcx), %rax
-	cmpq	RETHOOK_POOL_capacity(%rcx), %rax
-	jge	.Lrecycle_slow
+	cmpq	RETHOOK_POOL_end(%rcx), %rax
+	jae	.Lrecycle_slow
 	movq	$0, RETHOOK_NODE_rethook(%rbx)
-	movq	%rbx, RETHOOK_POOL_slot(%rcx, %rax, 8)
-	incq	%rax
+	movq	%rbx, (%rax)
+	addq	$8, %rax
 	movq	%rax, RETHOOK_POOL_top(%rcx)
 .Lfinish:
 	decl	PER_CPU_VAR(pcpu_hot + X86_preempt_count)

@@ -15,8 +15,7 @@
 #define RETHOOK_limit		24
 #define RETHOOK_is_kretprobe	42
 #define RETHOOK_POOL_top	0
-#define RETHOOK_POOL_capacity	16
-#define RETHOOK_POOL_slot	48
+#define RETHOOK_POOL_end	16
 
 #ifndef __ASSEMBLY__
 
