@@ -40,19 +40,22 @@ static void show_site(struct seq_file *m, struct probe_site *site)
 				   sym ? offset : p->offset, module);
 }
 
-/* File positions: places in the index, and from here on in gone_sites. */
+/* File positions: 0, n + 1 for place n of the index, from here on in gone_sites. */
 #define POS_GONE	BIT_ULL(32)
 
 /* The first site at or behind a position, which is moved there. */
-static struct probe_site *site_at(loff_t *pos)
+static void *site_at(loff_t *pos)
 {
 	struct probe_site *site;
-	unsigned int place = *pos;
+	unsigned int place = *pos - 1;
 	loff_t n;
 
+	if (!*pos)
+		return SEQ_START_TOKEN;
 	if (*pos < POS_GONE) {
 		site = site_next(&place);
-		*pos = site ? place - 1 : POS_GONE;
+		/* The place is the one behind the site's, which makes it the position. */
+		*pos = site ? place : POS_GONE;
 		if (site)
 			return site;
 	}
@@ -63,33 +66,34 @@ static struct probe_site *site_at(loff_t *pos)
 	return NULL;
 }
 
-static void *list_seq_start(struct seq_file *m, loff_t *pos)
+void *site_seq_start(struct seq_file *m, loff_t *pos)
 {
 	mutex_lock(&kprobe_mutex);
 	return site_at(pos);
 }
 
-static void *list_seq_next(struct seq_file *m, void *v, loff_t *pos)
+void *site_seq_next(struct seq_file *m, void *v, loff_t *pos)
 {
 	++*pos;
 	return site_at(pos);
 }
 
-static void list_seq_stop(struct seq_file *m, void *v)
+void site_seq_stop(struct seq_file *m, void *v)
 {
 	mutex_unlock(&kprobe_mutex);
 }
 
 static int list_seq_show(struct seq_file *m, void *v)
 {
-	show_site(m, v);
+	if (v != SEQ_START_TOKEN)
+		show_site(m, v);
 	return 0;
 }
 
 static const struct seq_operations list_sops = {
-	.start	= list_seq_start,
-	.next	= list_seq_next,
-	.stop	= list_seq_stop,
+	.start	= site_seq_start,
+	.next	= site_seq_next,
+	.stop	= site_seq_stop,
 	.show	= list_seq_show,
 };
 

@@ -249,6 +249,11 @@ bool probe_is_kretprobe(const struct kprobe *p);
 int kretprobe_begin(struct kretprobe *rp);
 void kretprobe_end(struct kretprobe *rp);
 
+/* debugfs.c: all sites, behind SEQ_START_TOKEN for a heading; those that are gone last */
+void *site_seq_start(struct seq_file *m, loff_t *pos);
+void *site_seq_next(struct seq_file *m, void *v, loff_t *pos);
+void site_seq_stop(struct seq_file *m, void *v);
+
 /* stats.c */
 void __init stats_init(struct dentry *dir);
 

@@ -13,7 +13,6 @@
 #include <linux/seq_file.h>
 
 #include "count.h"
-#include "index.h"
 #include "internal.h"
 
 /**
@@ -66,55 +65,20 @@ static void show_site(struct seq_file *m, const struct probe_site *site)
 	seq_printf(m, "%10lu %10lu  %pS\n", sum.nested, sum.unhooked, (void *)site->addr);
 }
 
-/* Position 0 is the heading, n + 1 is place n of the index. */
-static void *stats_at(loff_t *pos)
-{
-	struct probe_site *site;
-	unsigned int place;
-
-	if (!*pos)
-		return SEQ_START_TOKEN;
-	if (*pos > UINT_MAX)
-		return NULL;
-	place = *pos - 1;
-	site = site_next(&place);
-	/* At the end of the index the place stands still, but a position may not. */
-	if (site)
-		*pos = place;
-	return site;
-}
-
-static void *stats_seq_start(struct seq_file *m, loff_t *pos)
-{
-	mutex_lock(&kprobe_mutex);
-	return stats_at(pos);
-}
-
-static void *stats_seq_next(struct seq_file *m, void *v, loff_t *pos)
-{
-	++*pos;
-	return stats_at(pos);
-}
-
-static void stats_seq_stop(struct seq_file *m, void *v)
-{
-	mutex_unlock(&kprobe_mutex);
-}
-
 static int stats_seq_show(struct seq_file *m, void *v)
 {
 	if (v == SEQ_START_TOKEN)
 		seq_printf(m, "%-11s %6s %12s %10s %10s  %s\n", "method", "probes",
 			   "hits", "nested", "unhooked", "site");
-	else
+	else if (!((struct probe_site *)v)->gone)
 		show_site(m, v);
 	return 0;
 }
 
 static const struct seq_operations stats_sops = {
-	.start	= stats_seq_start,
-	.next	= stats_seq_next,
-	.stop	= stats_seq_stop,
+	.start	= site_seq_start,
+	.next	= site_seq_next,
+	.stop	= site_seq_stop,
 	.show	= stats_seq_show,
 };
 
