@@ -168,8 +168,6 @@ static void join(struct kprobe *p)
 
 	INIT_HLIST_NODE(&p->hlist);
 	site_join(site, p);
-	if (site_is_displaced(site) && displaced(site)->jump == JUMP_ARMED)
-		p->flags |= KPROBE_FLAG_OPTIMIZED;
 }
 
 static int register_set(struct list_head *set, int num)

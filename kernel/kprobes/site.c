@@ -154,6 +154,10 @@ void site_join(struct probe_site *site, struct kprobe *p)
 		jump_reconsider(site);
 	}
 	hlist_add_tail_rcu(&p->hlist, &site->probes[probe_lane(p)]);
+	/* From here on whoever lands or undoes the jump marks it. */
+	if (probe_lane(p) == LANE_OBSERVE && site_is_displaced(site) &&
+	    displaced(site)->jump == JUMP_ARMED)
+		p->flags |= KPROBE_FLAG_OPTIMIZED;
 }
 
 /**
@@ -166,6 +170,7 @@ void site_join(struct probe_site *site, struct kprobe *p)
 void site_leave(struct probe_site *site, struct kprobe *p)
 {
 	hlist_del_rcu(&p->hlist);
+	p->flags &= ~KPROBE_FLAG_OPTIMIZED;
 	if (site->watched && !lane_has_post(site)) {
 		WRITE_ONCE(site->watched, false);
 		jump_reconsider(site);
