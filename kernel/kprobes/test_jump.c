@@ -12,6 +12,8 @@
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <linux/err.h>
+#include <linux/error-injection.h>
+#include <linux/ftrace.h>
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
@@ -23,6 +25,7 @@
 
 #include "index.h"
 #include "jump.h"
+#include "slots.h"
 #include "test_common.h"
 #include "test_x86.h"
 
@@ -274,9 +277,57 @@ static void test_allowed(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, kprobe_optimized(kps[i]));
 	/* And gone before the others can land. */
 	unregister_kprobes(kps, ARRAY_SIZE(set));
+	for (i = 0; i < ARRAY_SIZE(set); i++)
+		KUNIT_EXPECT_FALSE(test, kprobe_optimized(kps[i]));
 	expect_pristine(test);
 	wait_for_kprobe_optimizer();
 	expect_pristine(test);
+}
+
+/* insn_slot_alloc() finds no memory, whoever calls it. */
+static void no_slot(unsigned long ip, unsigned long parent, struct ftrace_ops *ops,
+		    struct ftrace_regs *fregs)
+{
+	struct pt_regs *regs = ftrace_get_regs(fregs);
+
+	if (!regs)
+		return;
+	regs_set_return_value(regs, 0);
+	override_function_with_return(regs);
+}
+
+static struct ftrace_ops no_slot_ops = {
+	.func = no_slot,
+	.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_IPMODIFY,
+};
+
+/* Without a detour it stays a breakpoint, until it is asked again. */
+static void test_no_detour(struct kunit *test)
+{
+	unsigned long ip = ftrace_location((unsigned long)insn_slot_alloc);
+	static struct counted c;
+	int err;
+
+	if (!IS_ENABLED(CONFIG_FUNCTION_ERROR_INJECTION))
+		kunit_skip(test, "no CONFIG_FUNCTION_ERROR_INJECTION");
+
+	jumps_allow(false);
+	set_up_counted(&c, first_of(0));
+	KUNIT_ASSERT_EQ(test, register_kprobe(&c.kp), 0);
+	err = ftrace_set_filter_ip(&no_slot_ops, ip, 0, 0) ?:
+	      register_ftrace_function(&no_slot_ops);
+	KUNIT_EXPECT_EQ(test, err, 0);
+	jumps_allow(true);
+	expect_jump(test, &c, false);
+	expect_hits(test, &c, 1);
+	if (!err)
+		unregister_ftrace_function(&no_slot_ops);
+
+	jumps_allow(false);
+	jumps_allow(true);
+	expect_jump(test, &c, true);
+	expect_hits(test, &c, 1);
+	unregister_kprobe(&c.kp);
 }
 
 struct refused {
@@ -703,6 +754,7 @@ static struct kunit_case jump_cases[] = {
 	KUNIT_CASE(test_post_handler_joins),
 	KUNIT_CASE(test_disable_enable),
 	KUNIT_CASE(test_allowed),
+	KUNIT_CASE(test_no_detour),
 	KUNIT_CASE_PARAM(test_refused, refused_gen_params),
 	KUNIT_CASE(test_fault),
 	KUNIT_CASE(test_stack_trace),
