@@ -349,6 +349,8 @@ static const struct refused refused[] = {
 	{ "jumped into", .fn = kprobes_test_into, .at = &kprobes_test_into_at },
 	{ "jumped to", .fn = kprobes_test_onto, .at = &kprobes_test_onto_at,
 	  .jumped = true },
+	{ "padded", .fn = kprobes_test_padded, .at = &kprobes_test_padded_at,
+	  .jumped = true },
 	{ "at the end", .fn = kprobes_test_at_end, .at = &kprobes_test_at_end_at },
 	{ "by a jump label's", .fn = kprobes_test_label, .at = &kprobes_test_label_at },
 	{ "next to a fault", .insn = "near_fault", .jumped = true },

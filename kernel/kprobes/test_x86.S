@@ -169,6 +169,16 @@ SYM_FUNC_START(kprobes_test_label)
 	TEST_RET
 SYM_FUNC_END(kprobes_test_label)
 
+	/* Behind its end are nops as long as those of jump labels. */
+SYM_FUNC_START(kprobes_test_padded)
+.Lat_padded:
+	mov	%rdi, %rax
+	add	$1, %eax
+	TEST_RET
+SYM_FUNC_END(kprobes_test_padded)
+	.byte	BYTES_NOP2
+	.byte	BYTES_NOP5
+
 	/* Its end is inside of what a jump would take; what is behind goes on. */
 SYM_FUNC_START(kprobes_test_at_end)
 .Lat_at_end:
@@ -190,6 +200,7 @@ SYM_DATA(kprobes_test_into_at, .long .Lat_into - kprobes_test_into)
 SYM_DATA(kprobes_test_onto_at, .long .Lat_onto - kprobes_test_onto)
 SYM_DATA(kprobes_test_at_return_at, .long .Lat_at_return - kprobes_test_at_return)
 SYM_DATA(kprobes_test_label_at, .long .Lat_label - kprobes_test_label)
+SYM_DATA(kprobes_test_padded_at, .long .Lat_padded - kprobes_test_padded)
 SYM_DATA(kprobes_test_at_end_at, .long .Lat_at_end - kprobes_test_at_end)
 SYM_DATA(kprobes_test_nops_at, .long .Lat_nops - kprobes_test_nops)
 SYM_DATA(kprobes_test_nop_first_at, .long .Lat_first - kprobes_test_nop_first)

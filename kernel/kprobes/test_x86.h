@@ -89,8 +89,10 @@ extern const u32 kprobes_test_add_at;
 u32 kprobes_test_into(u32 x);
 u32 kprobes_test_at_return(u32 x);
 u32 kprobes_test_at_end(u32 x);
+u32 kprobes_test_padded(u32 x);
 u32 kprobes_test_label(u32 x);
 u32 kprobes_test_onto(u32 x);
+extern const u32 kprobes_test_padded_at;
 extern const u32 kprobes_test_into_at, kprobes_test_at_return_at, kprobes_test_at_end_at;
 extern const u32 kprobes_test_label_at, kprobes_test_onto_at;
 

@@ -200,12 +200,36 @@ static bool leads_inside(const struct jump_plan *plan, const struct site_insn *s
 	return (target < plan->func || target >= plan->end) && !leaves_for_good(target);
 }
 
+/* What is behind it is reached by a branch or not at all. */
+static bool never_goes_on(const struct site_insn *si)
+{
+	return si->emulate == emulate_ret || si->emulate == emulate_jmp ||
+	       si->emulate == emulate_jmp_to || is_trap(si);
+}
+
+static bool is_nop(const struct site_insn *si)
+{
+	return si->emulate == emulate_nop || (si->bytes[0] == 0x66 && si->bytes[1] == 0x90);
+}
+
+/* Nothing from here on but what fills up to the next function. */
+static bool is_padding(const struct jump_plan *plan, unsigned long addr)
+{
+	struct site_insn si;
+
+	for (; addr < plan->end; addr += si.len)
+		if (!insn_at(addr, &si) || !is_nop(&si))
+			return false;
+	return true;
+}
+
 /* Only a function that can be read to its end has a region to trust. */
 static bool nobody_jumps_inside(const struct jump_plan *plan)
 {
 	struct probe_site *site;
 	struct site_insn si;
 	unsigned long addr;
+	bool ended = false;
 
 	for (addr = plan->func; addr < plan->end; addr += si.len) {
 		site = site_find(addr);
@@ -213,10 +237,15 @@ static bool nobody_jumps_inside(const struct jump_plan *plan)
 		if (site && site_is_displaced(site) &&
 		    displaced(site)->jump == JUMP_ARMED) {
 			si.len = site_insn(site)->jump_len;
+			ended = false;
 			continue;
 		}
+		/* Nops again, but no jump label is behind the last return. */
+		if (ended && is_padding(plan, addr))
+			break;
 		if (!insn_at(addr, &si) || leads_inside(plan, &si, addr))
 			return false;
+		ended = never_goes_on(&si);
 	}
 	return true;
 }
