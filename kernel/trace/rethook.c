@@ -8,6 +8,7 @@
  */
 #include <linux/bug.h>
 #include <linux/err.h>
+#include <linux/ftrace.h>
 #include <linux/init.h>
 #include <linux/kprobes.h>
 #include <linux/panic.h>
@@ -211,6 +212,12 @@ NOKPROBE_SYMBOL(rethook_return_preempt);
  * answer may be wrong, but instances are not freed while the task is in a
  * hooked function, and the walk ends.
  *
+ * The function graph tracer puts an address of its own into the slot, too.  If
+ * it came to the call after us, an unwinder has asked it first, and learnt the
+ * trampoline's address.  If it came before, its address is what we took for the
+ * true one, and it is for us to ask.  Both at once, if several hooks came to the
+ * call, or calls that share a slot.
+ *
  * Context: any, NMI included.
  * Return: the address, or 0 if there is none.
  */
@@ -222,6 +229,8 @@ unsigned long rethook_find_ret_addr(struct task_struct *tsk, unsigned long frame
 	unsigned long ret_addr;
 	/* A call takes a slot of the stack. */
 	int steps = THREAD_SIZE / sizeof(long);
+	/* The unwinder has one, too: beginning anew it finds the same. */
+	int graph_idx = 0;
 
 	if (WARN_ON_ONCE(!cur))
 		return 0;
@@ -234,8 +243,11 @@ unsigned long rethook_find_ret_addr(struct task_struct *tsk, unsigned long frame
 
 	for (; llist && steps--; llist = READ_ONCE(llist->next)) {
 		node = to_node(llist);
-		ret_addr = READ_ONCE(node->ret_addr);
-		if (READ_ONCE(node->frame) == frame && !is_rethook_trampoline(ret_addr)) {
+		if (READ_ONCE(node->frame) != frame)
+			continue;
+		ret_addr = ftrace_graph_ret_addr(tsk, &graph_idx, READ_ONCE(node->ret_addr),
+						 (unsigned long *)frame);
+		if (!is_rethook_trampoline(ret_addr)) {
 			*cur = llist;
 			return ret_addr;
 		}
