@@ -51,8 +51,8 @@ SYM_CODE_START(arch_rethook_trampoline)
 	ENCODE_FRAME_POINTER
 
 	incl	PER_CPU_VAR(pcpu_hot + X86_preempt_count)
-	movq	PER_CPU_VAR(pcpu_hot + X86_current_task), %rbp
-	movq	TASK_rethooks(%rbp), %rbx
+	movq	PER_CPU_VAR(pcpu_hot + X86_current_task), %r13
+	movq	TASK_rethooks(%r13), %rbx
 	leaq	FRAME_SIZE(%rsp), %rax
 	/* No instance at all would be a fault here, as good a death as any. */
 	cmpq	%rax, RETHOOK_NODE_frame(%rbx)
@@ -83,7 +83,7 @@ SYM_CODE_START(arch_rethook_trampoline)
 	/* Off the task's list, and into the pool. */
 .Ldone:
 	movq	(%rbx), %rax
-	movq	%rax, TASK_rethooks(%rbp)
+	movq	%rax, TASK_rethooks(%r13)
 	cmpl	$0, RETHOOK_limit(%r12)
 	jne	.Lrecycle_slow
 	movq	RETHOOK_pool(%r12), %rcx
