@@ -190,18 +190,6 @@ asmlinkage __visible void rethook_recycle_slow(struct rethook_node *node)
 NOKPROBE_SYMBOL(rethook_recycle_slow);
 
 /**
- * rethook_return_preempt() - somebody has waited for preemption to be possible
- *
- * Context: any, preemption just turned on again.
- */
-asmlinkage __visible void rethook_return_preempt(void)
-{
-	preempt_disable_notrace();
-	preempt_enable_notrace();
-}
-NOKPROBE_SYMBOL(rethook_return_preempt);
-
-/**
  * rethook_find_ret_addr() - the true return address of a hooked call
  * @tsk:   the task: current, or one that does not run
  * @frame: address of the stack slot in which the trampoline's address was found

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Return hook: what the trampoline in rethook_64.S believes of C's structures.
+ * Return hook: what the trampoline in rethook_64.S believes of C's structures,
+ * and leaves to C.
  */
 #include <linux/build_bug.h>
 #include <linux/kprobes.h>
+#include <linux/linkage.h>
+#include <linux/preempt.h>
 #include <linux/rethook.h>
 #include <linux/stddef.h>
 
@@ -24,3 +27,18 @@ CHECK_OFFSET(RETHOOK_POOL_end, rethook_pool, end);
 CHECK_OFFSET(0, kprobe_ctlblk, kprobe_status);
 static_assert(offsetof(struct kretprobe, kp) == 0);
 static_assert(KPROBE_HIT_ACTIVE == 1);
+
+/**
+ * arch_preempt_again() - somebody has waited for preemption to be possible again
+ *
+ * For the trampoline and the entry stubs of kprobes/, which have just counted
+ * preemption down to that.
+ *
+ * Context: any, preemption on.
+ */
+asmlinkage __visible void arch_preempt_again(void)
+{
+	preempt_disable_notrace();
+	preempt_enable_notrace();
+}
+NOKPROBE_SYMBOL(arch_preempt_again);

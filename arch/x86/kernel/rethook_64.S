@@ -118,7 +118,7 @@ SYM_CODE_START(arch_rethook_trampoline)
 	call	rethook_return_slow
 	jmp	.Lfinish
 .Lpreempt:
-	call	rethook_return_preempt
+	call	arch_preempt_again
 	jmp	.Lrestore
 SYM_CODE_END(arch_rethook_trampoline)
 _ASM_NOKPROBE(arch_rethook_trampoline)

@@ -19,12 +19,14 @@
 
 #ifndef __ASSEMBLY__
 
+#include <linux/linkage.h>
 #include <asm/ptrace.h>
 
 /* The trampoline's first instruction, call rel32. */
 #define ARCH_RETHOOK_CALL_SIZE	5
 
 void arch_rethook_trampoline(void);
+asmlinkage void arch_preempt_again(void);
 
 /* At a function's entry, however it was reached, the return address is on top. */
 static __always_inline unsigned long *arch_rethook_slot(struct pt_regs *regs, bool mcount)

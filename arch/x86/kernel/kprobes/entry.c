@@ -39,14 +39,6 @@ void kprobe_entry_missed(unsigned long addr, unsigned int lanes)
 }
 NOKPROBE_SYMBOL(kprobe_entry_missed);
 
-/* Somebody has waited for preemption to be possible again. */
-void kprobe_entry_preempt(void)
-{
-	preempt_disable_notrace();
-	preempt_enable_notrace();
-}
-NOKPROBE_SYMBOL(kprobe_entry_preempt);
-
 /* The displaced instruction has run in its slot, which has called us. */
 void kprobe_entry_resumed(unsigned long slot_ip, struct pt_regs *regs)
 {

@@ -42,7 +42,6 @@ void kprobe_entry_resume(void);
 
 /* entry.c, for entry_64.S */
 void kprobe_entry_missed(unsigned long addr, unsigned int lanes);
-void kprobe_entry_preempt(void);
 void kprobe_entry_resumed(unsigned long slot_ip, struct pt_regs *regs);
 
 #endif /* __ASSEMBLY__ */

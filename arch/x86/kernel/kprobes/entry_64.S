@@ -172,7 +172,7 @@ SYM_CODE_START(\name)
 	call	kprobe_entry_missed
 	jmp	.Lout\@
 .Lpreempt\@:
-	call	kprobe_entry_preempt
+	call	arch_preempt_again
 	jmp	.Lreturn\@
 SYM_CODE_END(\name)
 _ASM_NOKPROBE(\name)
@@ -260,7 +260,7 @@ SYM_CODE_START(kprobe_entry_jump)
 	call	kprobe_entry_missed
 	jmp	.Ljump_out
 .Ljump_preempt:
-	call	kprobe_entry_preempt
+	call	arch_preempt_again
 	jmp	.Ljump_return
 SYM_CODE_END(kprobe_entry_jump)
 _ASM_NOKPROBE(kprobe_entry_jump)
