@@ -49,6 +49,7 @@ struct rethook_node {
 
 #include <linux/atomic.h>
 #include <linux/compiler.h>
+#include <linux/linkage.h>
 #include <linux/rethook_pool.h>
 #include <linux/sched.h>
 #include <asm/rethook.h>
@@ -76,13 +77,13 @@ struct rethook_node {
  * @kretprobe:	the same, if @is_kretprobe: called as the handler of a probe, which
  *		@data then is
  * @data:	handed to @handler
- * @pool:	where instances come from
- * @limit:	how many calls may be in flight, 0: any number
- * @active:	how many are, if there is a limit
- * @class:	of @pool
- * @is_kretprobe: see @kretprobe
+ * @pool:	where instances come from; if @limited, one that is empty and full
  * @retired:	in the list of those to be freed
- * @state:	used by what frees them
+ * @room:	how many calls more may be in flight, if @limited
+ * @class:	of @pool
+ * @state:	used by what frees retired ones
+ * @is_kretprobe: see @kretprobe
+ * @limited:	is there a limit to the calls in flight?
  */
 struct rethook {
 	union {
@@ -91,12 +92,12 @@ struct rethook {
 	};
 	void			*data;
 	struct rethook_pool __percpu *pool;
-	int			limit;
-	atomic_t		active;
 	struct llist_node	retired;
+	atomic_t		room;
 	u8			class;
 	u8			state;
 	bool			is_kretprobe;
+	bool			limited;
 };
 
 struct rethook *rethook_alloc(void *data, rethook_handler_t handler, int size, int num);
@@ -138,6 +139,7 @@ static __always_inline bool is_rethook_trampoline(unsigned long addr)
 }
 
 struct rethook_node *rethook_try_get_slow(struct rethook *rh);
+asmlinkage void rethook_recycle_slow(struct rethook_node *node);
 
 /* For a hook without a limit, and this CPU's pool, which is not low. */
 static __always_inline struct rethook_node *
@@ -162,22 +164,9 @@ static __always_inline struct rethook_node *rethook_try_get(struct rethook *rh)
 {
 	struct rethook_pool *pool = raw_cpu_ptr(rh->pool);
 
-	if (unlikely(rh->limit || rethook_pool_is_low(pool)))
+	if (unlikely(rethook_pool_is_low(pool)))
 		return rethook_try_get_slow(rh);
 	return rethook_get_plain(rh, pool);
-}
-
-/* The instance is free, and the hook no more our business. */
-static __always_inline struct rethook_pool *rethook_release(struct rethook_node *node)
-{
-	struct rethook *rh = node->rethook;
-	struct rethook_pool *pool = raw_cpu_ptr(rh->pool);
-
-	if (unlikely(rh->limit))
-		raw_atomic_dec(&rh->active);
-	/* Pairs with the look at all instances that precedes freeing hooks. */
-	smp_store_release(&node->rethook, NULL);
-	return pool;
 }
 
 /**
@@ -188,7 +177,15 @@ static __always_inline struct rethook_pool *rethook_release(struct rethook_node 
  */
 static __always_inline void rethook_recycle(struct rethook_node *node)
 {
-	rethook_pool_give(rethook_release(node), node);
+	struct rethook_pool *pool = raw_cpu_ptr(node->rethook->pool);
+
+	if (unlikely(rethook_pool_is_full(pool))) {
+		rethook_recycle_slow(node);
+		return;
+	}
+	/* Pairs with the look at all instances that precedes freeing hooks. */
+	smp_store_release(&node->rethook, NULL);
+	rethook_pool_give(pool, node);
 }
 
 /**

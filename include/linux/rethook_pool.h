@@ -87,16 +87,32 @@ static __always_inline bool rethook_pool_is_low(struct rethook_pool *pool)
  */
 static __always_inline struct rethook_node *rethook_pool_take(struct rethook_pool *pool)
 {
-	struct rethook_node **top = pool->top - 1;
+	struct rethook_node **top = pool->top - 1, *node;
 
 	WRITE_ONCE(pool->top, top);
 	/* Volatile, as the line above: the compiler keeps their order. */
-	return READ_ONCE(*top);
+	node = READ_ONCE(*top);
+	/* Whoever asks whether there is one need not, here. */
+	if (!node)
+		__builtin_unreachable();
+	return node;
+}
+
+/**
+ * rethook_pool_is_full() - is there no room for rethook_pool_give()?
+ * @pool: this CPU's pool
+ *
+ * Context: any, preemption off since before the pool was looked up.
+ * Return: true when rethook_pool_give() may not be used.
+ */
+static __always_inline bool rethook_pool_is_full(struct rethook_pool *pool)
+{
+	return pool->top >= pool->end;
 }
 
 /**
  * rethook_pool_give() - give an instance back
- * @pool: this CPU's pool
+ * @pool: this CPU's pool, not full
  * @node: the instance; not the giver's any more
  *
  * Context: a task, or the context that took it from this pool; preemption off
@@ -107,10 +123,6 @@ static __always_inline void rethook_pool_give(struct rethook_pool *pool,
 {
 	struct rethook_node **top = pool->top;
 
-	if (unlikely(top >= pool->end)) {
-		rethook_pool_give_surplus(pool, node);
-		return;
-	}
 	WRITE_ONCE(*top, node);
 	WRITE_ONCE(pool->top, top + 1);
 }

@@ -80,7 +80,7 @@ NOKPROBE_SYMBOL(entry_asking);
 /* The cheapest that does what a return probe wants. */
 static kprobe_pre_handler_t choose_entry(const struct kretprobe *rp)
 {
-	if (rp->rh->limit)
+	if (rp->rh->limited)
 		return entry_general;
 	return rp->entry_handler ? entry_asking : entry_plain;
 }
@@ -155,7 +155,7 @@ static int kretprobe_prepare(struct kretprobe *rp)
 void kretprobe_end(struct kretprobe *rp)
 {
 	/* The default again, or it would be a limit the next time. */
-	if (!rp->rh->limit)
+	if (!rp->rh->limited)
 		rp->maxactive = 0;
 	rethook_free(rp->rh);
 	rp->rh = NULL;

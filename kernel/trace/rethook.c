@@ -35,6 +35,32 @@ static struct rethook_node *to_node(struct llist_node *llist)
 	return llist_entry(llist, struct rethook_node, llist);
 }
 
+/*
+ * What a hook with a limit has for a pool.  All of it stays NULL: there is nothing
+ * to take and no room to give back to, so those who only look at that need not
+ * ask for a limit.
+ */
+static DEFINE_PER_CPU(struct rethook_pool, no_pool);
+
+/* This CPU's, and not no_pool. */
+static __always_inline struct rethook_pool *true_pool(const struct rethook *rh)
+{
+	return raw_cpu_ptr(rethook_class_pool(rh->class));
+}
+
+/* The instance is free, and the hook no more our business. */
+static __always_inline struct rethook_pool *release(struct rethook_node *node)
+{
+	struct rethook *rh = node->rethook;
+	struct rethook_pool *pool = true_pool(rh);
+
+	if (rh->limited)
+		raw_atomic_inc(&rh->room);
+	/* As in rethook_recycle(). */
+	smp_store_release(&node->rethook, NULL);
+	return pool;
+}
+
 /**
  * rethook_try_get_slow() - rethook_try_get() with a limit, or few instances left
  * @rh: the hook
@@ -44,17 +70,17 @@ static struct rethook_node *to_node(struct llist_node *llist)
  */
 struct rethook_node *rethook_try_get_slow(struct rethook *rh)
 {
-	struct rethook_pool *pool = raw_cpu_ptr(rh->pool);
+	struct rethook_pool *pool = true_pool(rh);
 	struct rethook_node *node;
 
-	if (rh->limit && !raw_atomic_add_unless(&rh->active, 1, rh->limit))
+	if (rh->limited && !raw_atomic_add_unless(&rh->room, -1, 0))
 		return NULL;
 	node = rethook_pool_is_low(pool) ? rethook_pool_take_low(pool) :
 					   rethook_pool_take(pool);
 	if (node)
 		WRITE_ONCE(node->rethook, rh);
-	else if (rh->limit)
-		raw_atomic_dec(&rh->active);
+	else if (rh->limited)
+		raw_atomic_inc(&rh->room);
 	return node;
 }
 NOKPROBE_SYMBOL(rethook_try_get_slow);
@@ -112,7 +138,7 @@ static struct rethook_node *drop_abandoned(unsigned long frame)
 			return node;
 		WARN_ONCE(1, "rethook: calls in flight were abandoned\n");
 		current->rethooks.first = first->next;
-		rethook_pool_give_surplus(rethook_release(node), node);
+		rethook_pool_give_surplus(release(node), node);
 	}
 	panic("rethook: no return address for frame %lx\n", frame);
 }
@@ -185,7 +211,12 @@ NOKPROBE_SYMBOL(rethook_return_slow);
  */
 asmlinkage __visible void rethook_recycle_slow(struct rethook_node *node)
 {
-	rethook_recycle(node);
+	struct rethook_pool *pool = release(node);
+
+	if (rethook_pool_is_full(pool))
+		rethook_pool_give_surplus(pool, node);
+	else
+		rethook_pool_give(pool, node);
 }
 NOKPROBE_SYMBOL(rethook_recycle_slow);
 
@@ -258,7 +289,7 @@ void rethook_flush_task(struct task_struct *tsk)
 	for (; llist; llist = next) {
 		next = llist->next;
 		preempt_disable_notrace();
-		rethook_pool_give_surplus(rethook_release(to_node(llist)), to_node(llist));
+		rethook_pool_give_surplus(release(to_node(llist)), to_node(llist));
 		preempt_enable_notrace();
 	}
 }
@@ -274,7 +305,7 @@ static DECLARE_DELAYED_WORK(look, look_at_retired);
 
 static void mark_in_flight(struct rethook_node *node, void *unused)
 {
-	/* Pairs with rethook_release(). */
+	/* Pairs with rethook_recycle() and release(). */
 	struct rethook *rh = smp_load_acquire(&node->rethook);
 
 	if (rh && READ_ONCE(rh->state) == HOOK_RETIRED)
@@ -374,8 +405,9 @@ static struct rethook *hook_create(void *data, int size, int num)
 	}
 
 	rh->data = data;
-	rh->pool = rethook_class_pool(class);
-	rh->limit = max(num, 0);
+	rh->limited = num > 0;
+	rh->pool = rh->limited ? &no_pool : rethook_class_pool(class);
+	atomic_set(&rh->room, max(num, 0));
 	rh->class = class;
 	rh->state = HOOK_LIVE;
 	return rh;

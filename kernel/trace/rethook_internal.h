@@ -15,7 +15,6 @@
 extern struct mutex rethook_mutex;
 
 asmlinkage void rethook_return_slow(struct pt_regs *regs);
-asmlinkage void rethook_recycle_slow(struct rethook_node *node);
 
 int rethook_class_of(size_t size);
 int rethook_class_use(int index);

@@ -443,12 +443,14 @@ unsigned long rethook_classes_shrink(void)
  * rethook_class_pool() - the pools of a class that is in use
  * @index: of the class
  *
+ * Context: any.
  * Return: the pools.
  */
 struct rethook_pool __percpu *rethook_class_pool(int index)
 {
 	return classes[index].pool;
 }
+NOKPROBE_SYMBOL(rethook_class_pool);
 
 /**
  * rethook_count_hooks() - how many hooks are there?

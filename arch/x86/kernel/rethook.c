@@ -20,7 +20,6 @@ CHECK_OFFSET(RETHOOK_NODE_frame, rethook_node, frame);
 CHECK_OFFSET(RETHOOK_handler, rethook, handler);
 CHECK_OFFSET(RETHOOK_data, rethook, data);
 CHECK_OFFSET(RETHOOK_pool, rethook, pool);
-CHECK_OFFSET(RETHOOK_limit, rethook, limit);
 CHECK_OFFSET(RETHOOK_is_kretprobe, rethook, is_kretprobe);
 CHECK_OFFSET(RETHOOK_POOL_top, rethook_pool, top);
 CHECK_OFFSET(RETHOOK_POOL_end, rethook_pool, end);

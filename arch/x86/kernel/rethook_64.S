@@ -73,19 +73,14 @@ SYM_CODE_START(arch_rethook_trampoline)
 	jz	.Ldone
 	movq	%rbx, %rdi
 	cmpb	$0, RETHOOK_is_kretprobe(%r12)
-	je	.Lplain_handler
-	movq	%rsi, PER_CPU_VAR(current_kprobe)
-	movq	$1, PER_CPU_VAR(kprobe_ctlblk)		/* KPROBE_HIT_ACTIVE */
-	movq	%rsp, %rsi
+	jne	.Lkretprobe
+	movq	%rsp, %rcx
 	CALL_NOSPEC rax
-	movq	$0, PER_CPU_VAR(current_kprobe)
 
 	/* Off the task's list, and into the pool. */
 .Ldone:
 	movq	(%rbx), %rax
 	movq	%rax, TASK_rethooks(%r13)
-	cmpl	$0, RETHOOK_limit(%r12)
-	jne	.Lrecycle_slow
 	movq	RETHOOK_pool(%r12), %rcx
 	addq	PER_CPU_VAR(this_cpu_off), %rcx
 	movq	RETHOOK_POOL_top(%rcx), %rax
@@ -105,9 +100,12 @@ SYM_CODE_START(arch_rethook_trampoline)
 	 */
 	FRAME_RETURN links=0
 
-.Lplain_handler:
-	movq	%rsp, %rcx
+.Lkretprobe:
+	movq	%rsi, PER_CPU_VAR(current_kprobe)
+	movq	$1, PER_CPU_VAR(kprobe_ctlblk)		/* KPROBE_HIT_ACTIVE */
+	movq	%rsp, %rsi
 	CALL_NOSPEC rax
+	movq	$0, PER_CPU_VAR(current_kprobe)
 	jmp	.Ldone
 .Lrecycle_slow:
 	movq	%rbx, %rdi

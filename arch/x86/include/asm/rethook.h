@@ -12,8 +12,7 @@
 #define RETHOOK_handler		0
 #define RETHOOK_data		8
 #define RETHOOK_pool		16
-#define RETHOOK_limit		24
-#define RETHOOK_is_kretprobe	42
+#define RETHOOK_is_kretprobe	38
 #define RETHOOK_POOL_top	0
 #define RETHOOK_POOL_end	16
 
