@@ -86,25 +86,6 @@ struct rethook_node *rethook_try_get_slow(struct rethook *rh)
 NOKPROBE_SYMBOL(rethook_try_get_slow);
 
 /*
- * A return probe's handler is promised what every handler of a probe is.  No
- * other is running: what is called from within one is not hooked, and what was
- * hooked before returns after it.
- */
-static __always_inline void run_kretprobe(struct rethook *rh, struct rethook_node *node,
-					  struct pt_regs *regs)
-{
-	rethook_kretprobe_t handler = READ_ONCE(rh->kretprobe);
-	struct kretprobe *rp = rh->data;
-
-	if (!handler)
-		return;
-	__this_cpu_write(current_kprobe, &rp->kp);
-	__this_cpu_write(kprobe_ctlblk.kprobe_status, KPROBE_HIT_ACTIVE);
-	handler(container_of(node, struct kretprobe_instance, node), regs);
-	reset_current_kprobe();
-}
-
-/*
  * Preemption is off while the handler runs: whoever stops the hook can wait for a
  * grace period.
  */
@@ -114,7 +95,7 @@ static __always_inline void run_handler(struct rethook *rh, struct rethook_node 
 	rethook_handler_t handler;
 
 	if (rh->is_kretprobe) {
-		run_kretprobe(rh, node, regs);
+		rethook_run_kretprobe(rh, node, regs);
 		return;
 	}
 	handler = READ_ONCE(rh->handler);

@@ -5,6 +5,7 @@
 #ifndef _KERNEL_TRACE_RETHOOK_INTERNAL_H
 #define _KERNEL_TRACE_RETHOOK_INTERNAL_H
 
+#include <linux/kprobes.h>
 #include <linux/mutex.h>
 #include <linux/rethook.h>
 
@@ -15,6 +16,35 @@
 extern struct mutex rethook_mutex;
 
 asmlinkage void rethook_return_slow(struct pt_regs *regs);
+
+#ifdef CONFIG_KPROBES
+
+/*
+ * A return probe's handler is promised what every handler of a probe is.  No
+ * other is running: what is called from within one is not hooked, and what was
+ * hooked before returns after it.
+ */
+static __always_inline void
+rethook_run_kretprobe(struct rethook *rh, struct rethook_node *node, struct pt_regs *regs)
+{
+	rethook_kretprobe_t handler = READ_ONCE(rh->kretprobe);
+	struct kretprobe *rp = rh->data;
+
+	if (!handler)
+		return;
+	__this_cpu_write(current_kprobe, &rp->kp);
+	__this_cpu_write(kprobe_ctlblk.kprobe_status, KPROBE_HIT_ACTIVE);
+	handler(container_of(node, struct kretprobe_instance, node), regs);
+	reset_current_kprobe();
+}
+
+#else /* !CONFIG_KPROBES */
+
+/* Nobody makes a hook that is_kretprobe. */
+static inline void
+rethook_run_kretprobe(struct rethook *rh, struct rethook_node *node, struct pt_regs *regs) { }
+
+#endif /* CONFIG_KPROBES */
 
 int rethook_class_of(size_t size);
 int rethook_class_use(int index);

@@ -23,9 +23,6 @@ CHECK_OFFSET(RETHOOK_pool, rethook, pool);
 CHECK_OFFSET(RETHOOK_is_kretprobe, rethook, is_kretprobe);
 CHECK_OFFSET(RETHOOK_POOL_top, rethook_pool, top);
 CHECK_OFFSET(RETHOOK_POOL_end, rethook_pool, end);
-CHECK_OFFSET(0, kprobe_ctlblk, kprobe_status);
-static_assert(offsetof(struct kretprobe, kp) == 0);
-static_assert(KPROBE_HIT_ACTIVE == 1);
 
 /**
  * arch_preempt_again() - somebody has waited for preemption to be possible again

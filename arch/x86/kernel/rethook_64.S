@@ -72,8 +72,10 @@ SYM_CODE_START(arch_rethook_trampoline)
 	testq	%rax, %rax
 	jz	.Ldone
 	movq	%rbx, %rdi
+#ifdef CONFIG_KPROBES
 	cmpb	$0, RETHOOK_is_kretprobe(%r12)
 	jne	.Lkretprobe
+#endif
 	movq	%rsp, %rcx
 	CALL_NOSPEC rax
 
@@ -100,13 +102,15 @@ SYM_CODE_START(arch_rethook_trampoline)
 	 */
 	FRAME_RETURN links=0
 
+#ifdef CONFIG_KPROBES
 .Lkretprobe:
 	movq	%rsi, PER_CPU_VAR(current_kprobe)
-	movq	$1, PER_CPU_VAR(kprobe_ctlblk)		/* KPROBE_HIT_ACTIVE */
+	movq	$STATUS_ACTIVE, PER_CPU_VAR(kprobe_ctlblk)
 	movq	%rsp, %rsi
 	CALL_NOSPEC rax
 	movq	$0, PER_CPU_VAR(current_kprobe)
 	jmp	.Ldone
+#endif
 .Lrecycle_slow:
 	movq	%rbx, %rdi
 	call	rethook_recycle_slow
