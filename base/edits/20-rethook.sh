@@ -27,3 +27,13 @@ replace_line arch/x86/Kconfig 'select HAVE_RETHOOK' \
 replace_line kernel/trace/fprobe.c 'num *= num_possible_cpus() * 2;' \
 	'		num = num > 0 ? 0 : -EINVAL;	/* as many as there are calls */'
 replace_line kernel/trace/fprobe.c '	if (num <= 0)' '	if (num < 0)'
+
+# Of fprobe's hit: a cheaper guard against recursion, and one call less.
+insert_after kernel/trace/fprobe.c '#include "trace.h"' <<'END'
+#include "rethook_guard.h"
+END
+replace_line kernel/trace/fprobe.c \
+	'bit = ftrace_test_recursion_trylock(fpr->entry_ip, fpr->entry_parent_ip);' \
+	'	bit = rethook_guard_at_return(fpr->entry_ip, fpr->entry_parent_ip);'
+replace_line kernel/trace/fprobe.c 'static inline void __fprobe_handler(' \
+	'static __always_inline void __fprobe_handler(unsigned long ip, unsigned long parent_ip,'
