@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Kprobe events: enabling, disabling and deleting them, whole sets at once.
+ *
+ * The one idea: what is wanted and what is are two things.  Enabling and disabling
+ * say what is wanted of an event; then the engine is given, in one call, all the
+ * members for which that is not so yet.  In a batch the second step waits for the
+ * commit.  Deleting an event only puts it aside; whoever ends the deletion has the
+ * engine let go of all the members, and frees the events.
+ *
+ * All is under event_mutex; kprobe_mutex is taken inside, by the engine.
+ */
+#include <linux/cleanup.h>
+#include <linux/list.h>
+#include <linux/lockdep.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/trace_events.h>
+
+#include "trace_kprobe.h"
+#include "trace_probe_batch.h"
+
+/* Open batches, inside one another; and what the outermost is to do. */
+static unsigned int batch_depth;
+static LIST_HEAD(batch_events);		/* by trace_kprobe.pending of their first probe */
+static struct trace_array *batch_tr;	/* the instance that they were enabled in */
+static bool batch_disabled;		/* hits may still be under way */
+
+/* Deleted, and not unregistered yet; by trace_kprobe.pending. */
+static LIST_HEAD(retired_probes);
+
+/*
+ * The task that deletes several events, and how deep it is in that.  Others may
+ * meanwhile delete as well: what they find put aside they clear away with theirs.
+ */
+static struct task_struct *deleter;
+static unsigned int deleter_depth;
+
+/*
+ * A set of members for one call of the engine.  If there is no memory for all of
+ * them it has room for a few, and what cannot fail is done a few at a time.
+ */
+struct member_set {
+	struct kprobe	**kps;
+	unsigned int	nr;
+	unsigned int	room;
+	struct kprobe	*few[8];
+};
+
+static void set_init(struct member_set *set, unsigned int room)
+{
+	set->nr = 0;
+	set->kps = NULL;
+	if (room > ARRAY_SIZE(set->few))
+		set->kps = kvmalloc_array(room, sizeof(*set->kps), GFP_KERNEL);
+	set->room = set->kps ? room : ARRAY_SIZE(set->few);
+	if (!set->kps)
+		set->kps = set->few;
+}
+
+static void set_free(struct member_set *set)
+{
+	if (set->kps != set->few)
+		kvfree(set->kps);
+}
+
+static int set_call(struct member_set *set, int (*engine)(struct kprobe **kps, int num))
+{
+	int err = set->nr ? engine(set->kps, set->nr) : 0;
+
+	set->nr = 0;
+	return err;
+}
+
+static int set_add(struct member_set *set, struct trace_kprobe_member *m,
+		   int (*engine)(struct kprobe **kps, int num))
+{
+	int err = set->nr == set->room ? set_call(set, engine) : 0;
+
+	set->kps[set->nr++] = &m->rp.kp;
+	return err;
+}
+
+/* Is there something to do for the engine, to have @m armed or not? */
+static bool member_differs(struct trace_kprobe_member *m, bool armed)
+{
+	/* What has no text any more stays as it is. */
+	if (!m->registered || kprobe_gone(&m->rp.kp))
+		return false;
+	return kprobe_disabled(&m->rp.kp) == armed;
+}
+
+static unsigned int count_differing(struct trace_probe *tp, bool armed)
+{
+	struct trace_kprobe_member *m;
+	struct trace_kprobe *tk;
+	unsigned int n = 0;
+
+	for_each_trace_kprobe_of(tk, tp)
+		if (!tk->retired)
+			for_each_member(m, tk)
+				n += member_differs(m, armed);
+	return n;
+}
+
+static void add_differing(struct member_set *set, struct trace_probe *tp, bool armed,
+			  int (*engine)(struct kprobe **kps, int num))
+{
+	struct trace_kprobe_member *m;
+	struct trace_kprobe *tk;
+
+	for_each_trace_kprobe_of(tk, tp)
+		if (!tk->retired)
+			for_each_member(m, tk)
+				if (member_differs(m, armed))
+					set_add(set, m, engine);
+}
+
+/* Have the events of the list armed that want to be, in one transaction, or none. */
+static int arm_wanted(struct list_head *events)
+{
+	struct trace_kprobe *tk;
+	struct member_set set;
+	unsigned int n = 0;
+	int err = -ENOMEM;
+
+	list_for_each_entry(tk, events, pending)
+		if (trace_probe_is_enabled(&tk->tp))
+			n += count_differing(&tk->tp, true);
+
+	set_init(&set, n);
+	if (n <= set.room) {
+		list_for_each_entry(tk, events, pending)
+			if (trace_probe_is_enabled(&tk->tp))
+				add_differing(&set, &tk->tp, true, enable_kprobes);
+		err = set_call(&set, enable_kprobes);
+	}
+	set_free(&set);
+	return err;
+}
+
+/* Have the events of the list disarmed that nobody wants, in one transaction. */
+static void disarm_unwanted(struct list_head *events)
+{
+	struct trace_kprobe *tk;
+	struct member_set set;
+	unsigned int n = 0;
+
+	list_for_each_entry(tk, events, pending)
+		if (!trace_probe_is_enabled(&tk->tp))
+			n += count_differing(&tk->tp, false);
+
+	set_init(&set, n);
+	list_for_each_entry(tk, events, pending)
+		if (!trace_probe_is_enabled(&tk->tp))
+			add_differing(&set, &tk->tp, false, disable_kprobes);
+	set_call(&set, disable_kprobes);
+	set_free(&set);
+}
+
+/* Both for one event; if it was in the open batch, that has less to do. */
+static int apply_now(struct trace_kprobe *tk)
+{
+	LIST_HEAD(alone);
+	int err;
+
+	list_move(&tk->pending, &alone);
+	disarm_unwanted(&alone);
+	err = arm_wanted(&alone);
+	list_del_init(&tk->pending);
+	return err;
+}
+
+/*
+ * The base believes that it has enabled this event in the batch, and it cannot be
+ * armed.  A trigger may have put the file in soft mode since, in which it would not
+ * be disabled.
+ */
+static void take_back(struct trace_kprobe *tk)
+{
+	struct event_file_link *link, *next;
+	bool soft;
+
+	list_for_each_entry_safe(link, next, &tk->tp.event->files, list) {
+		struct trace_event_file *file = link->file;
+
+		if (file->tr != batch_tr)
+			continue;
+		/* As the base says it. */
+		pr_info("event trace: Could not enable event %s\n", trace_probe_name(&tk->tp));
+		soft = test_and_clear_bit(EVENT_FILE_FL_SOFT_MODE_BIT, &file->flags);
+		trace_event_enable_disable(file, 0, 0);
+		if (soft)
+			set_bit(EVENT_FILE_FL_SOFT_MODE_BIT, &file->flags);
+		return;
+	}
+}
+
+/* Apart from each other, since together they could not be armed.  The first error. */
+static int arm_halves(struct list_head *events, unsigned int n)
+{
+	struct list_head *cut = events;
+	LIST_HEAD(half);
+	int err, second;
+	unsigned int i;
+
+	err = arm_wanted(events);
+	if (!err)
+		return 0;
+	if (n == 1) {
+		take_back(list_first_entry(events, struct trace_kprobe, pending));
+		return err;
+	}
+
+	for (i = 0; i < n / 2; i++)
+		cut = cut->next;
+	list_cut_position(&half, events, cut);
+	err = arm_halves(&half, n / 2);
+	second = arm_halves(events, n - n / 2);
+	list_splice(&half, events);
+	return err ?: second;
+}
+
+/* Keep @tk, the first probe of an event, for the commit, if it may wait. */
+static bool batch_takes(struct trace_kprobe *tk, struct trace_event_file *file)
+{
+	/* perf waits for what it enables, and so does who has set soft mode. */
+	if (!batch_depth || !file || file->flags & EVENT_FILE_FL_SOFT_MODE)
+		return false;
+	if (batch_tr && batch_tr != file->tr)
+		return false;
+	batch_tr = file->tr;
+	if (list_empty(&tk->pending))
+		list_add_tail(&tk->pending, &batch_events);
+	return true;
+}
+
+/* What is wanted of an event: the file, or perf if there is none. */
+static int want(struct trace_probe *tp, struct trace_event_file *file)
+{
+	if (file)
+		return trace_probe_add_file(tp, file);
+	trace_probe_set_flag(tp, TP_FLAG_PROFILE);
+	return 0;
+}
+
+static int unwant(struct trace_probe *tp, struct trace_event_file *file)
+{
+	if (file)
+		return trace_probe_remove_file(tp, file);
+	trace_probe_clear_flag(tp, TP_FLAG_PROFILE);
+	return 0;
+}
+
+/**
+ * trace_kprobe_enable() - an instance, or perf, wants an event's hits
+ * @call:	the event
+ * @file:	the instance's event file; NULL for perf
+ *
+ * When it returns 0 the event is armed, or will be at the commit of the open batch;
+ * an error of the commit takes the file's enabled state back.
+ *
+ * Context: event_mutex held; may sleep.
+ * Return: 0; -ENODEV: the event has no probes, or ftrace is off; -EBUSY: another
+ * user holds the place; -ENOMEM.  After an error nothing has changed.
+ */
+int trace_kprobe_enable(struct trace_event_call *call, struct trace_event_file *file)
+{
+	struct trace_probe *tp = trace_probe_primary_from_call(call);
+	int err;
+
+	lockdep_assert_held(&event_mutex);
+	if (WARN_ON_ONCE(!tp))
+		return -ENODEV;
+	err = want(tp, file);
+	if (err || batch_takes(trace_kprobe_of(tp), file))
+		return err;
+
+	err = apply_now(trace_kprobe_of(tp));
+	if (err) {
+		unwant(tp, file);
+		/* An earlier failure of a member may have left others armed. */
+		apply_now(trace_kprobe_of(tp));
+	}
+	return err;
+}
+
+/**
+ * trace_kprobe_disable() - an instance, or perf, does not want an event's hits
+ * @call:	the event
+ * @file:	the instance's event file; NULL for perf
+ *
+ * When it returns no hit looks at @file any more, or none will at the commit of the
+ * open batch.  (perf waits for the hits by itself.)
+ *
+ * Context: event_mutex held; may sleep.
+ * Return: 0; -ENODEV: the event has no probes; -ENOENT: it is not enabled there.
+ */
+int trace_kprobe_disable(struct trace_event_call *call, struct trace_event_file *file)
+{
+	struct trace_probe *tp = trace_probe_primary_from_call(call);
+	int err;
+
+	lockdep_assert_held(&event_mutex);
+	if (WARN_ON_ONCE(!tp))
+		return -ENODEV;
+	err = unwant(tp, file);
+	if (err)
+		return err;
+
+	if (batch_takes(trace_kprobe_of(tp), file)) {
+		batch_disabled = true;
+		return 0;
+	}
+	apply_now(trace_kprobe_of(tp));
+	if (file)
+		synchronize_rcu();
+	return 0;
+}
+
+/**
+ * trace_kprobe_batch_begin() - what is enabled and disabled from here on may wait
+ *
+ * Batches nest; the outermost counts.
+ *
+ * Context: event_mutex held until the commit.
+ */
+void trace_kprobe_batch_begin(void)
+{
+	lockdep_assert_held(&event_mutex);
+	batch_depth++;
+}
+
+/**
+ * trace_kprobe_batch_commit() - arm and disarm what has waited
+ * @ret:	what the caller would return without us
+ *
+ * All is armed in one transaction, and disarmed in one, with one grace period.  If
+ * they cannot be armed together it is tried with halves of them, down to one event;
+ * what cannot be armed alone is disabled again, the others stay.
+ *
+ * Context: event_mutex held since trace_kprobe_batch_begin(); may sleep.
+ * Return: @ret if it is an error; else 0, or the first error as
+ * trace_kprobe_enable().
+ */
+int trace_kprobe_batch_commit(int ret)
+{
+	int err;
+
+	lockdep_assert_held(&event_mutex);
+	if (batch_depth > 1) {
+		batch_depth--;
+		return ret;
+	}
+
+	disarm_unwanted(&batch_events);
+	err = arm_halves(&batch_events, list_count_nodes(&batch_events));
+	/* Their grace period, too, if some were taken back. */
+	if (batch_disabled)
+		synchronize_rcu();
+
+	while (!list_empty(&batch_events))
+		list_del_init(batch_events.next);
+	batch_depth = 0;
+	batch_disabled = false;
+	batch_tr = NULL;
+	return ret ?: err;
+}
+
+static int release_plain(struct kprobe **kps, int num)
+{
+	unregister_kprobes(kps, num);
+	return 0;
+}
+
+static int release_return(struct kprobe **kps, int num)
+{
+	unregister_kretprobes((struct kretprobe **)kps, num);
+	return 0;
+}
+
+/* Unregister the members of all plain, or of all return probes in the list. */
+static void unregister_all(struct list_head *probes, bool is_return)
+{
+	int (*engine)(struct kprobe **kps, int num);
+	struct trace_kprobe_member *m;
+	struct member_set set;
+	struct trace_kprobe *tk;
+	unsigned int n = 0;
+
+	engine = is_return ? release_return : release_plain;
+	list_for_each_entry(tk, probes, pending)
+		n += tk->is_return == is_return ? tk->nr_members : 0;
+
+	set_init(&set, n);
+	list_for_each_entry(tk, probes, pending) {
+		if (tk->is_return != is_return)
+			continue;
+		for_each_member(m, tk) {
+			if (m->registered)
+				set_add(&set, m, engine);
+			m->registered = false;
+		}
+	}
+	set_call(&set, engine);
+	set_free(&set);
+}
+
+static void free_retired(void)
+{
+	struct trace_kprobe *tk, *next;
+
+	unregister_all(&retired_probes, false);
+	unregister_all(&retired_probes, true);
+	list_for_each_entry_safe(tk, next, &retired_probes, pending) {
+		list_del_init(&tk->pending);
+		trace_probe_unlink(&tk->tp);
+		trace_kprobe_free(tk);
+	}
+}
+
+/**
+ * trace_kprobe_retire() - unregister a deleted probe, and free it
+ * @tk:	the probe; nothing leads to it but its event, and that only if the event has
+ *	other probes
+ *
+ * When this task is inside of guard(trace_kprobe_deletion) that happens at its end,
+ * for all that was deleted in it.
+ *
+ * Context: event_mutex held; may sleep.
+ */
+void trace_kprobe_retire(struct trace_kprobe *tk)
+{
+	lockdep_assert_held(&event_mutex);
+	list_move_tail(&tk->pending, &retired_probes);
+	if (READ_ONCE(deleter) != current)
+		free_retired();
+}
+
+/**
+ * trace_kprobe_delete_begin() - this task is going to delete events
+ *
+ * One task at a time can have its deletions collected.  Others do not wait for it.
+ *
+ * Context: any that trace_kprobe_delete_end() is called in later.
+ */
+void trace_kprobe_delete_begin(void)
+{
+	struct task_struct *none = NULL;
+
+	if (READ_ONCE(deleter) == current || try_cmpxchg(&deleter, &none, current))
+		deleter_depth++;
+}
+
+/**
+ * trace_kprobe_delete_end() - undo trace_kprobe_delete_begin()
+ *
+ * The outermost unregisters all that was deleted, in one transaction and one grace
+ * period for plain, one for return probes, and frees it.
+ *
+ * Context: event_mutex not held; may sleep.
+ */
+void trace_kprobe_delete_end(void)
+{
+	if (READ_ONCE(deleter) != current || --deleter_depth)
+		return;
+
+	mutex_lock(&event_mutex);
+	free_retired();
+	/* The next deleter finds our depth, which is 0. */
+	smp_store_release(&deleter, NULL);
+	mutex_unlock(&event_mutex);
+}

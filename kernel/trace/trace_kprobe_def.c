@@ -1,0 +1,495 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Kprobe events: from a definition to an event.
+ *
+ *	p[:[GRP/][EVENT]] [MOD:]SYM[+OFFS]|[MOD:]PATTERN|MEMADDR[%return] [FETCHARGS]
+ *	r[MAXACTIVE][:[GRP/][EVENT]] [MOD:]SYM[+0]|[MOD:]PATTERN|MEMADDR [FETCHARGS]
+ *
+ * The one idea: a definition is read in steps, each of which knows what those before
+ * it have found, and any of which may refuse it.  Whatever a step has taken is in
+ * struct definition, and given back in one place.
+ */
+#include <linux/ctype.h>
+#include <linux/err.h>
+#include <linux/kallsyms.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "trace_kprobe.h"
+
+/* Instances are found by walking a list: their number is to stay reasonable. */
+#define KRETPROBE_MAXACTIVE_MAX	4096
+
+/* The words of a definition, as the error log counts them. */
+enum {
+	WORD_HEAD,
+	WORD_PLACE,
+	WORD_ARGS,
+};
+
+/**
+ * struct definition - what is known of a definition
+ * @argc:	its words
+ * @argv:	... are here
+ * @group:	of the event
+ * @event:	the event's name; NULL: it is not given
+ * @place:	[MOD:]SYM or [MOD:]PATTERN or MEMADDR, what follows it cut off
+ * @addr:	what MEMADDR is, else NULL
+ * @offset:	of a symbol
+ * @maxactive:	0: not given
+ * @is_return:	a return probe
+ * @is_glob:	@place has a pattern
+ * @nr_args:	the arguments, as they are to be parsed
+ * @args:	... are here
+ * @expanded:	the array, if it is not part of @argv
+ * @dentries:	words made for %pd and %pD
+ * @ctx:	for the parser of the arguments
+ * @tk:		the probe
+ * @event_buf:	room for @event
+ * @group_buf:	room for @group
+ * @meta_buf:	room for what $arg* stands for
+ * @func_buf:	room for the function's name
+ */
+struct definition {
+	int				argc;
+	const char			**argv;
+	const char			*group;
+	const char			*event;
+	char				*place;
+	void				*addr;
+	unsigned long			offset;
+	unsigned int			maxactive;
+	bool				is_return;
+	bool				is_glob;
+	int				nr_args;
+	const char			**args;
+	const char			**expanded;
+	char				*dentries;
+	struct traceprobe_parse_context	ctx;
+	struct trace_kprobe		*tk;
+	char				event_buf[MAX_EVENT_NAME_LEN];
+	char				group_buf[MAX_EVENT_NAME_LEN];
+	char				meta_buf[MAX_BTF_ARGS_LEN];
+	char				func_buf[KSYM_NAME_LEN];
+};
+
+static int refuse_at(int word, int column, int error)
+{
+	trace_probe_log_set_index(word);
+	__trace_probe_log_err(column, error);
+	return -EINVAL;
+}
+
+/* The first word */
+
+/* What stands between the letter and the colon. */
+static int parse_maxactive(struct definition *d, const char *text, size_t len)
+{
+	char number[12];
+
+	if (!len)
+		return 0;
+	if (!d->is_return)
+		return refuse_at(WORD_HEAD, 1, TP_ERR_BAD_MAXACT_TYPE);
+	if (len >= sizeof(number))
+		return refuse_at(WORD_HEAD, 1, TP_ERR_BAD_MAXACT);
+	memcpy(number, text, len);
+	number[len] = '\0';
+	if (kstrtouint(number, 0, &d->maxactive) || !d->maxactive)
+		return refuse_at(WORD_HEAD, 1, TP_ERR_BAD_MAXACT);
+	if (d->maxactive > KRETPROBE_MAXACTIVE_MAX)
+		return refuse_at(WORD_HEAD, 1, TP_ERR_MAXACT_TOO_BIG);
+	return 0;
+}
+
+static int step_head(struct definition *d)
+{
+	const char *head = d->argv[WORD_HEAD];
+	const char *colon = strchrnul(head, ':');
+	int err;
+
+	d->is_return = head[0] == 'r';
+	err = parse_maxactive(d, head + 1, colon - (head + 1));
+	if (err)
+		return err;
+
+	d->group = KPROBE_EVENT_SYSTEM;
+	if (!*colon)
+		return 0;
+	d->event = colon + 1;
+	trace_probe_log_set_index(WORD_HEAD);
+	return traceprobe_parse_event_name(&d->event, &d->group, d->group_buf,
+					   d->event - head);
+}
+
+/* The second word: the place */
+
+static int refuse_place(int column, int error)
+{
+	return refuse_at(WORD_PLACE, column, error);
+}
+
+/* Cut "%return" off. */
+static int cut_suffix(struct definition *d)
+{
+	char *suffix = strchr(d->place, '%');
+
+	if (!suffix)
+		return 0;
+	if (strcmp(suffix, "%return"))
+		return refuse_place(suffix - d->place, TP_ERR_BAD_ADDR_SUFFIX);
+	*suffix = '\0';
+	d->is_return = true;
+	return 0;
+}
+
+static int parse_address(struct definition *d)
+{
+	unsigned long addr;
+
+	if (kstrtoul(d->place, 0, &addr) || !addr)
+		return refuse_place(0, TP_ERR_BAD_PROBE_ADDR);
+	d->addr = (void *)addr;
+	return 0;
+}
+
+/* Is all of @name of letters, digits and those of @also? */
+static bool is_made_of(const char *name, size_t len, const char *also)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		if (!isalnum(name[i]) && !strchr(also, name[i]))
+			return false;
+	return len;
+}
+
+/* "[MOD:]SYM", where @also may be in SYM. */
+static bool is_symbol(const char *symbol, const char *also)
+{
+	const char *colon = strchr(symbol, ':');
+
+	if (colon && !is_made_of(symbol, colon - symbol, "_."))
+		return false;
+	symbol = colon ? colon + 1 : symbol;
+	return !isdigit(symbol[0]) && is_made_of(symbol, strlen(symbol), also);
+}
+
+static int parse_pattern(struct definition *d)
+{
+	char *plus = strchr(d->place, '+');
+
+	if (plus)
+		return refuse_place(plus - d->place, TP_ERR_GLOB_OFFSET);
+	if (!is_symbol(d->place, "_.$*?[]!^-\\"))
+		return refuse_place(0, TP_ERR_BAD_PROBE_ADDR);
+	d->is_glob = true;
+	return 0;
+}
+
+static int parse_symbol(struct definition *d)
+{
+	long offset = 0;
+
+	if (traceprobe_split_symbol_offset(d->place, &offset) || offset < 0 ||
+	    !is_symbol(d->place, "_.$"))
+		return refuse_place(0, TP_ERR_BAD_PROBE_ADDR);
+	d->offset = offset;
+	return 0;
+}
+
+static int step_place(struct definition *d)
+{
+	int err;
+
+	if (d->argc <= WORD_PLACE)
+		return refuse_at(WORD_HEAD, strlen(d->argv[WORD_HEAD]), TP_ERR_NO_PLACE);
+	d->place = kstrdup(d->argv[WORD_PLACE], GFP_KERNEL);
+	if (!d->place)
+		return -ENOMEM;
+	err = cut_suffix(d);
+	if (err)
+		return err;
+	/* A module's name may begin with a digit. */
+	if (isdigit(d->place[0]) && !strchr(d->place, ':'))
+		return parse_address(d);
+	return strpbrk(d->place, "*?[") ? parse_pattern(d) : parse_symbol(d);
+}
+
+/* A name made from the place: letters, digits and "_" are left of it. */
+static int step_name(struct definition *d)
+{
+	char type = d->is_return ? 'r' : 'p';
+	char *c;
+
+	if (d->event)
+		return 0;
+	if (d->addr)
+		snprintf(d->event_buf, sizeof(d->event_buf), "%c_0x%p", type, d->addr);
+	else
+		snprintf(d->event_buf, sizeof(d->event_buf), "%c_%s_%lu", type, d->place,
+			 d->offset);
+	for (c = d->event_buf; *c; c++)
+		if (!isalnum(*c))
+			*c = '_';
+	d->event = d->event_buf;
+	return 0;
+}
+
+/* What the arguments may be: where is the probe, and in which function? */
+static void set_location(struct definition *d, bool on_entry)
+{
+	d->ctx.flags = TPARG_FL_KERNEL | TPARG_FL_KPROBE;
+	if (d->is_return)
+		d->ctx.flags |= TPARG_FL_RETURN;
+	else if (on_entry)
+		d->ctx.flags |= TPARG_FL_FENTRY;
+}
+
+static int locate_pattern(struct definition *d)
+{
+	int err = trace_kprobe_first_match(d->place, d->func_buf);
+
+	if (!err) {
+		d->ctx.funcname = d->func_buf;
+	} else if (err != -ENOENT || !trace_kprobe_awaits_module(d->place)) {
+		refuse_place(0, TP_ERR_NO_GLOB_MATCH);
+		return err;
+	}
+	set_location(d, true);
+	d->ctx.flags |= TPARG_FL_GLOB;
+	return 0;
+}
+
+static const char *function_at(struct definition *d)
+{
+	char *module;
+
+	if (d->addr)
+		return kallsyms_lookup((unsigned long)d->addr, NULL, NULL, &module, d->func_buf);
+	return strchr(d->place, ':') ? strchr(d->place, ':') + 1 : d->place;
+}
+
+static int step_locate(struct definition *d)
+{
+	int err;
+
+	if (d->is_glob)
+		return locate_pattern(d);
+
+	err = kprobe_on_func_entry(d->addr, d->addr ? NULL : d->place, d->offset);
+	/* That it is a function may turn out wrong, but so it can be asked for. */
+	if (err == -ENOENT && !d->offset && trace_kprobe_awaits_module(d->place))
+		err = 0;
+	if (err == -EINVAL && d->is_return)
+		return refuse_place(0, TP_ERR_BAD_RETPROBE);
+	if (err == -ENOENT && !trace_kprobe_awaits_module(d->place))
+		return refuse_place(0, TP_ERR_BAD_PROBE_ADDR);
+	set_location(d, !err);
+	if (!err || !d->addr)
+		d->ctx.funcname = function_at(d);
+	return 0;
+}
+
+/* The other words: the arguments */
+
+static int step_expand(struct definition *d)
+{
+	int nr = d->argc - WORD_ARGS;
+	int err;
+
+	d->nr_args = nr;
+	d->args = d->argv + WORD_ARGS;
+	d->expanded = traceprobe_expand_meta_args(nr, d->args, &d->nr_args, d->meta_buf,
+						  sizeof(d->meta_buf), &d->ctx);
+	if (IS_ERR(d->expanded)) {
+		err = PTR_ERR(d->expanded);
+		d->expanded = NULL;
+		return err;
+	}
+	if (d->expanded)
+		d->args = d->expanded;
+	else
+		d->nr_args = nr;
+	if (d->nr_args > MAX_TRACE_ARGS) {
+		refuse_at(MAX_TRACE_ARGS + WORD_ARGS, 0, TP_ERR_EVENT_TOO_BIG);
+		return -E2BIG;
+	}
+	return traceprobe_expand_dentry_args(d->nr_args, d->args, &d->dentries);
+}
+
+static int step_alloc(struct definition *d)
+{
+	struct trace_kprobe *tk;
+
+	tk = trace_kprobe_alloc(d->group, d->event, d->nr_args, d->is_return);
+	if (IS_ERR(tk))
+		return PTR_ERR(tk);
+	d->tk = tk;
+	tk->maxactive = d->maxactive;
+	tk->offset = d->offset;
+	tk->is_glob = d->is_glob;
+	if (d->addr)
+		return 0;
+	tk->symbol = kstrdup(d->place, GFP_KERNEL);
+	return tk->symbol ? 0 : -ENOMEM;
+}
+
+static int step_members(struct definition *d)
+{
+	int err;
+
+	if (d->addr)
+		return trace_kprobe_add_address(d->tk, d->addr);
+	if (d->is_glob) {
+		err = trace_kprobe_add_matches(d->tk);
+		if (err == -ENOENT)
+			refuse_place(0, TP_ERR_NO_GLOB_MATCH);
+		return err;
+	}
+	err = trace_kprobe_add_symbol(d->tk);
+	if (err == -EADDRNOTAVAIL)
+		return refuse_place(0, TP_ERR_NON_UNIQ_SYMBOL);
+	return err == -ENOENT ? refuse_place(0, TP_ERR_BAD_PROBE_ADDR) : err;
+}
+
+/* Is what an argument was told by the prototype of one member true of all? */
+static bool members_agree(struct definition *d)
+{
+	struct trace_kprobe_member *m;
+	char name[KSYM_NAME_LEN];
+	char *module;
+
+	for_each_member(m, d->tk) {
+		const char *func = kallsyms_lookup((unsigned long)m->rp.kp.addr, NULL, NULL,
+						   &module, name);
+
+		if (!func || !trace_probe_same_prototype(d->ctx.funcname, func))
+			return false;
+		cond_resched();
+	}
+	return true;
+}
+
+/* The word in which the prototype was asked for before the arguments are parsed. */
+static int meta_word(const struct definition *d)
+{
+	int i;
+
+	for (i = WORD_ARGS; i < d->argc; i++)
+		if (!strcmp(d->argv[i], "$arg*"))
+			return i;
+	return WORD_PLACE;
+}
+
+static int check_prototypes(struct definition *d, int word, bool *checked)
+{
+	if (!d->is_glob || !d->ctx.proto || *checked)
+		return 0;
+	*checked = true;
+	return members_agree(d) ? 0 : refuse_at(word, 0, TP_ERR_GLOB_PROTO);
+}
+
+static int step_args(struct definition *d)
+{
+	bool checked = false;
+	int i, err;
+
+	err = check_prototypes(d, meta_word(d), &checked);
+	for (i = 0; i < d->nr_args && !err; i++) {
+		trace_probe_log_set_index(i + WORD_ARGS);
+		d->ctx.offset = 0;
+		err = traceprobe_parse_probe_arg(&d->tk->tp, i, d->args[i], &d->ctx);
+		err = err ?: check_prototypes(d, i + WORD_ARGS, &checked);
+	}
+	return err;
+}
+
+static int place_error(int err)
+{
+	if (err == -EILSEQ)
+		return TP_ERR_BAD_INSN_BNDRY;
+	return err == -ENOENT ? TP_ERR_BAD_PROBE_ADDR : TP_ERR_FAIL_REG_PROBE;
+}
+
+static int step_register(struct definition *d)
+{
+	int err;
+
+	err = traceprobe_set_print_fmt(&d->tk->tp, d->is_return ? PROBE_PRINT_RETURN :
+								  PROBE_PRINT_NORMAL);
+	if (err)
+		return err;
+	err = trace_kprobe_register(d->tk);
+	if (!err)
+		d->tk = NULL;	/* not ours any more */
+	else if (err != -ENOMEM && err != -EEXIST)
+		refuse_place(0, place_error(err));
+	return err;
+}
+
+static int (* const steps[])(struct definition *d) = {
+	step_head,
+	step_place,
+	step_name,
+	step_locate,
+	step_expand,
+	step_alloc,
+	step_members,
+	step_args,
+	step_register,
+};
+
+static void definition_free(struct definition *d)
+{
+	traceprobe_finish_parse(&d->ctx);
+	trace_kprobe_free(d->tk);
+	kfree(d->expanded);
+	kfree(d->dentries);
+	kfree(d->place);
+	kfree(d);
+}
+
+/* A file and an offset in it: the uprobe events' line. */
+static bool is_for_uprobes(const char *place)
+{
+	const char *slash = strchr(place, '/');
+
+	return slash && strchr(slash, ':');
+}
+
+/**
+ * trace_kprobe_parse() - make an event of a definition
+ * @argc:	words of it
+ * @argv:	the words
+ *
+ * Says in the error log what is wrong with it, and where.
+ *
+ * Context: dyn_event_ops_mutex held; may sleep.
+ * Return: 0; -ECANCELED: it is not ours; -EINVAL: it is wrong; -ENOENT: a pattern
+ * that matches nothing; -E2BIG: too many arguments; -EILSEQ: no instruction begins
+ * there; -EEXIST: the name is taken; -ENOMEM; else as trace_kprobe_register().
+ */
+int trace_kprobe_parse(int argc, const char *argv[])
+{
+	struct definition *d;
+	int i, err = 0;
+
+	if (argv[WORD_HEAD][0] != 'p' && argv[WORD_HEAD][0] != 'r')
+		return -ECANCELED;
+	if (argc > WORD_PLACE && is_for_uprobes(argv[WORD_PLACE]))
+		return -ECANCELED;
+
+	d = kzalloc(sizeof(*d), GFP_KERNEL);
+	if (!d)
+		return -ENOMEM;
+	d->argc = argc;
+	d->argv = argv;
+
+	trace_probe_log_init("trace_kprobe", argc, argv);
+	for (i = 0; i < ARRAY_SIZE(steps) && !err; i++)
+		err = steps[i](d);
+	trace_probe_log_clear();
+	definition_free(d);
+	return err;
+}
