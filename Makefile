@@ -4,7 +4,7 @@
 # what it needs: packages, the base, the kernel that it runs.  The work is done
 # by the scripts in tools/.
 
-# The kernel to run on (ours, stock or debug) and the part of the tests to run.
+# The kernel to run on (ours, stock, debug or framepointer) and the part of the tests to run.
 KERNEL ?= ours
 T ?=
 export KERNEL
@@ -12,7 +12,8 @@ export KERNEL
 target-ours := kernel
 target-stock := stock
 target-debug := debug
-under-test := $(or $(target-$(KERNEL)),$(error KERNEL is ours, stock or debug))
+target-framepointer := framepointer
+under-test := $(or $(target-$(KERNEL)),$(error KERNEL is ours, stock, debug or framepointer))
 # The storm runs on the debug kernel.
 for-tests := $(under-test) $(if $(T),$(if $(findstring storm,$(T)),debug),debug)
 
@@ -25,9 +26,10 @@ help:
 	@echo 'make kernel   build/linux (source), build/ours (built)'
 	@echo 'make stock    build/linux-stock, build/stock: the base, same configuration'
 	@echo 'make debug    build/debug: ours with lockdep, KASAN, kmemleak, ...'
+	@echo 'make framepointer  build/framepointer: ours, with frame pointers for ORC'
 	@echo 'make check    style and static checks of our files'
 	@echo 'make clean    remove all that was built (build/)'
-	@echo 'KERNEL=debug (or stock) runs run, test and shell on that kernel'
+	@echo 'KERNEL=debug (or another) runs run, test and shell on that kernel'
 
 packages:
 	@tools/build/packages
@@ -35,7 +37,7 @@ packages:
 base: packages
 	@tools/build/base
 
-kernel debug: base
+kernel debug framepointer: base
 	@tools/build/lay ours
 	@tools/build/kernel $(@:kernel=ours)
 
@@ -72,6 +74,6 @@ check: kernel
 clean:
 	rm -rf build
 
-.PHONY: help packages base kernel debug stock run shell test stock-results \
-	soak bench check clean
+.PHONY: help packages base kernel debug framepointer stock run shell test \
+	stock-results soak bench check clean
 .NOTPARALLEL:

@@ -26,8 +26,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SUITE = "tools/testing/selftests/ftrace"
 STAGE = os.path.join(BUILD, "test")
 GUESTS = 2
-CASE_SECONDS = {"ours": 300, "stock": 300, "debug": 900}
-TOTAL_SECONDS = {"ours": 1800, "stock": 3000, "debug": 5400}
+CASE_SECONDS = {"ours": 300, "stock": 300, "debug": 900, "framepointer": 300}
+TOTAL_SECONDS = {"ours": 1800, "stock": 3000, "debug": 5400,
+                 "framepointer": 1800}
 MOST_GUESTS = 40		# one after another, before we give up
 MOST_STUMBLES = 3		# guests that end, and no case is to blame
 MOST_AGAIN = 8			# cases that may be run once more; more are no accident
@@ -259,7 +260,7 @@ def run_own(kernel, tally, cases=None):
         if result in GOOD:
             tally.passed(name)
             continue
-        # Ours has all that the cases need; the debug kernel has no BTF.
+        # Ours has all that the cases need; the others have no BTF.
         if result == "UNSUPPORTED" and kernel != "ours":
             tally.skipped(name, f"{kernel} lacks what it needs")
             continue
