@@ -209,7 +209,8 @@ static const char *look_at_entry(void)
 	header = line_before(&log, command - 1);
 	len = caret - 1 - command - strlen(prefix);
 	at = log.len - 2 - caret;
-	if (at < strlen(prefix) || at - strlen(prefix) > len)
+	/* A word that is missing would stand one blank behind the last. */
+	if (at < strlen(prefix) || at - strlen(prefix) > len + 1)
 		return "the caret is outside of the command";
 	log.s[command - 1] = '\0';
 	message = strstr(log.s + header, "error: ");

@@ -277,7 +277,7 @@ static void put_glob(struct rng *r, struct text *t, struct context *c)
 {
 	static const char * const globs[] = {
 		"vfs_*", "do_sys_open*", "*_getattr", "tcp_v4_*", "dput*",
-		"filp_*", "fsnotify_*", "*vfs_read*",
+		"filp_*", "generic_file_*", "*vfs_read*",
 	};
 	static const char * const perhaps[] = {
 		"vfs_rea?", "vfs_[rw]*", "nomod:vfs_*", "[", "vfs_**", "*",
