@@ -476,7 +476,14 @@ const char **traceprobe_expand_meta_args(int argc, const char *argv[],
 int traceprobe_expand_dentry_args(int argc, const char *argv[], char **buf);
 
 /* trace_probe_btf.c */
+#ifdef CONFIG_PROBE_EVENTS_BTF_ARGS
 bool trace_probe_same_prototype(const char *func, const char *other);
+#else
+static inline bool trace_probe_same_prototype(const char *func, const char *other)
+{
+	return false;	/* nobody knows */
+}
+#endif
 
 /* trace_probe.c */
 void store_trace_entry_data(void *edata, struct trace_probe *tp,
