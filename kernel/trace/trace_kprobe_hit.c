@@ -56,48 +56,52 @@ static nokprobe_inline unsigned long entry_value(const void *edata, int offset)
 	return *(const unsigned long *)(edata + offset);
 }
 
-/* The template calls this: the value of an argument's first stage. */
+/* An argument's first stage: the value that it starts from. */
+static nokprobe_inline int first_value(struct fetch_insn *code, struct pt_regs *regs,
+				       const void *edata, unsigned long *value)
+{
+	switch (code->op) {
+	case FETCH_OP_REG:
+		*value = regs_get_register(regs, code->param);
+		return 0;
+	case FETCH_OP_ARG:
+		*value = regs_get_kernel_argument(regs, code->param);
+		return 0;
+	case FETCH_OP_RETVAL:
+		*value = regs_return_value(regs);
+		return 0;
+	case FETCH_OP_STACKP:
+		*value = kernel_stack_pointer(regs);
+		return 0;
+	case FETCH_OP_STACK:
+		*value = regs_get_kernel_stack_nth(regs, code->param);
+		return 0;
+	case FETCH_OP_EDATA:
+		*value = entry_value(edata, code->offset);
+		return 0;
+	case FETCH_OP_LATENCY:
+		*value = clock_now() - entry_value(edata, code->offset);
+		return 0;
+	case FETCH_OP_CLOCK:
+		*value = clock_now();
+		return 0;
+	default:
+		return process_common_fetch_insn(code, value);
+	}
+}
+
+/* The template calls this for all that is no plain copy. */
 static int process_fetch_insn(struct fetch_insn *code, void *rec, void *edata,
 			      void *dest, void *base)
 {
-	struct pt_regs *regs = rec;
-	unsigned long val;
+	unsigned long value;
 	int err;
 
+	/* The name is only kept to be looked up again. */
 	while (code->op == FETCH_NOP_SYMBOL)
 		code++;
-
-	switch (code->op) {
-	case FETCH_OP_REG:
-		val = regs_get_register(regs, code->param);
-		break;
-	case FETCH_OP_STACK:
-		val = regs_get_kernel_stack_nth(regs, code->param);
-		break;
-	case FETCH_OP_STACKP:
-		val = kernel_stack_pointer(regs);
-		break;
-	case FETCH_OP_RETVAL:
-		val = regs_return_value(regs);
-		break;
-	case FETCH_OP_ARG:
-		val = regs_get_kernel_argument(regs, code->param);
-		break;
-	case FETCH_OP_EDATA:
-		val = entry_value(edata, code->offset);
-		break;
-	case FETCH_OP_CLOCK:
-		val = clock_now();
-		break;
-	case FETCH_OP_LATENCY:
-		val = clock_now() - entry_value(edata, code->offset);
-		break;
-	default:
-		err = process_common_fetch_insn(code, &val);
-		if (err < 0)
-			return err;
-	}
-	return process_fetch_insn_bottom(code + 1, val, dest, base);
+	err = first_value(code, rec, edata, &value);
+	return err < 0 ? err : process_fetch_insn_bottom(code + 1, value, dest, base);
 }
 NOKPROBE_SYMBOL(process_fetch_insn)
 
