@@ -62,7 +62,7 @@ static struct trace_probe_group *find_group(const char *name)
 	return NULL;
 }
 
-static struct trace_probe_group *get_group(const char *name)
+static int get_group(const char *name)
 {
 	struct trace_probe_group *group = find_group(name);
 	size_t size = strlen(name) + 1;
@@ -70,17 +70,20 @@ static struct trace_probe_group *get_group(const char *name)
 	if (!group) {
 		group = kzalloc(struct_size(group, name, size), GFP_KERNEL);
 		if (!group)
-			return NULL;
+			return -ENOMEM;
 		memcpy(group->name, name, size);
 		hash_add(groups, &group->node, group_hash(name));
 	}
 	group->nr_events++;
-	return group;
+	return 0;
 }
 
-static void put_group(struct trace_probe_group *group)
+/* Undo get_group(). */
+static void put_group(const char *name)
 {
-	if (--group->nr_events)
+	struct trace_probe_group *group = find_group(name);
+
+	if (WARN_ON_ONCE(!group) || --group->nr_events)
 		return;
 	hash_del(&group->node);
 	kfree(group);
@@ -243,11 +246,10 @@ int trace_probe_append(struct trace_probe *tp, struct trace_probe *to)
 static int add_event(struct trace_probe_event *tpe)
 {
 	const char *group = tpe->class.system;
-	int err;
+	int err = get_group(group);
 
-	tpe->group = get_group(group);
-	if (!tpe->group)
-		return -ENOMEM;
+	if (err)
+		return err;
 	err = -ENODEV;
 	if (!register_trace_event(&tpe->call.event))
 		goto put;
@@ -260,7 +262,7 @@ static int add_event(struct trace_probe_event *tpe)
 unregister:
 	unregister_trace_event(&tpe->call.event);
 put:
-	put_group(tpe->group);
+	put_group(group);
 	return err;
 }
 
@@ -301,7 +303,7 @@ int trace_probe_unregister_event_call(struct trace_probe *tp)
 	if (err)
 		return err;
 	hash_del(&tpe->node);
-	put_group(tpe->group);
+	put_group(tpe->class.system);
 	return 0;
 }
 

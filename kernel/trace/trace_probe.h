@@ -232,8 +232,6 @@ struct uprobe_dispatch_data {
 #define TP_FLAG_TRACE		1	/* one or more event files */
 #define TP_FLAG_PROFILE		2	/* perf, and BPF through it */
 
-struct trace_probe_group;
-
 /**
  * struct trace_probe_event - an event, as the rest of tracing sees it
  * @flags:	TP_FLAG_*; written under event_mutex, read by every hit
@@ -242,10 +240,11 @@ struct trace_probe_group;
  * @files:	event_file_links: the trace instances in which it is enabled
  * @probes:	the trace_probes behind it, the first defined first
  * @node:	in the table of registered events; see trace_probe.c
- * @group:	what is known of its group, while it is in there
  * @grace:	RCU's state when it was last disabled for a file: hits that saw
  *		the file are over when a grace period from there is
  * @filter:	of uprobe events alone: one element, or none
+ *
+ * 256 bytes, and there may be thousands: one more doubles what is allocated.
  */
 struct trace_probe_event {
 	unsigned int			flags;
@@ -254,7 +253,6 @@ struct trace_probe_event {
 	struct list_head		files;
 	struct list_head		probes;
 	struct hlist_node		node;
-	struct trace_probe_group	*group;
 	unsigned long			grace;
 	struct trace_uprobe_filter	filter[];
 };
