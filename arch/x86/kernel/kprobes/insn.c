@@ -113,7 +113,10 @@ static int classify_group5(struct insn *insn, struct site_insn *si)
 	return decode_operand(insn, si);
 }
 
-/* 0f xx: what leaves the kernel, enters a guest, or always traps */
+/*
+ * 0f xx: what leaves the kernel, enters a guest, always traps, or is where an
+ * indirect branch lands: a breakpoint is no place to land on, a slot must not be.
+ */
 static int classify_two_byte(struct insn *insn, struct site_insn *si)
 {
 	u8 opcode = insn->opcode.bytes[1];
@@ -125,6 +128,8 @@ static int classify_two_byte(struct insn *insn, struct site_insn *si)
 		si->cond = opcode & 0xf;
 		si->disp = insn->immediate.value;
 		return 0;
+	case 0x1e:
+		return is_landing_pad(si) ? -EINVAL : 0;
 	case 0x1f:
 		si->emulate = emulate_nop;
 		return 0;

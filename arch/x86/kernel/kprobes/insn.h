@@ -6,6 +6,8 @@
 #define _ARCH_X86_KERNEL_KPROBES_INSN_H
 
 #include <linux/types.h>
+#include <linux/unaligned.h>
+#include <asm/ibt.h>
 #include <asm/insn.h>
 #include <asm/ptrace.h>
 
@@ -86,6 +88,12 @@ struct site_insn {
 #define LOOP_E		0xe1
 #define LOOP_ANY	0xe2
 #define LOOP_JRCXZ	0xe3
+
+/* Where an indirect branch lands; what was one, and is sealed, is a nop. */
+static inline bool is_landing_pad(const struct site_insn *si)
+{
+	return si->bytes[0] != 0x66 && is_endbr(get_unaligned((u32 *)si->bytes));
+}
 
 /* insn.c */
 int insn_classify(struct site_insn *si);

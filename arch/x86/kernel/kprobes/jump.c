@@ -75,7 +75,7 @@ static bool insn_at(unsigned long addr, struct site_insn *si)
 	if (!insn_classify(si))
 		return true;
 	/* It cannot be displaced, but it goes nowhere either. */
-	return si->len && is_trap(si);
+	return si->len && (is_trap(si) || is_landing_pad(si));
 }
 
 /**
@@ -129,7 +129,8 @@ static bool plan_region(struct jump_plan *plan)
 
 	for (plan->stop = plan->addr; plan->stop - plan->addr < JMP32_INSN_SIZE;
 	     plan->stop += si.len) {
-		if (!insn_at(plan->stop, &si) || !may_move(&si) || is_trap(&si))
+		if (!insn_at(plan->stop, &si) || !may_move(&si) || is_trap(&si) ||
+		    is_landing_pad(&si))
 			return false;
 		/* The site's own was looked at when it was made. */
 		if (plan->stop != plan->addr)
