@@ -12,6 +12,12 @@
 #	insert_after  FILE ANCHOR	the lines of stdin go below it
 #	insert_before FILE ANCHOR	the lines of stdin go above it
 #
+# In a file that says the same in many places, the anchor is what stands above: TEXT
+# is the whole of a line, and the first one below the anchor is meant.
+#
+#	insert_below  FILE ANCHOR TEXT	the lines of stdin go below it
+#	replace_below FILE ANCHOR TEXT	they stand in its place
+#
 # tools/build/lay sources this; PRISTINE is the base, EDITED receives the
 # files as edited.
 
@@ -35,6 +41,17 @@ find_anchor() # FILE ANCHOR
 	[ ${#found[@]} -eq 1 ] ||
 		edit_fail "$1" "anchor in ${#found[@]} lines, not one: '$2'"
 	line=${found[0]%%:*}
+}
+
+# Set $line to the first line below the anchor that is TEXT.
+find_below() # FILE ANCHOR TEXT
+{
+	local found
+
+	find_anchor "$1" "$2"
+	found=$(tail -n +$((line + 1)) "$EDITED/$1" | grep -nxF -m1 -e "$3") ||
+		edit_fail "$1" "no '$3' below '$2'"
+	line=$((line + ${found%%:*}))
 }
 
 # Put the lines of stdin in place of lines $2..$3 (none when $3 < $2).
@@ -73,4 +90,16 @@ insert_before()
 {
 	find_anchor "$1" "$2"
 	splice "$1" "$line" $((line - 1))
+}
+
+insert_below()
+{
+	find_below "$1" "$2" "$3"
+	splice "$1" $((line + 1)) "$line"
+}
+
+replace_below()
+{
+	find_below "$1" "$2" "$3"
+	splice "$1" "$line" "$line"
 }
