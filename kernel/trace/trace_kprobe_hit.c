@@ -14,7 +14,6 @@
 #include <linux/kprobes.h>
 #include <linux/perf_event.h>
 #include <linux/percpu.h>
-#include <linux/timekeeping.h>
 #include <linux/trace_events.h>
 
 #include "trace_kprobe.h"
@@ -45,48 +44,25 @@ struct hit {
 	int			dynamic;
 };
 
-static nokprobe_inline u64 clock_now(void)
-{
-	/* Good in NMIs, and the same on every CPU. */
-	return ktime_get_mono_fast_ns();
-}
-
-static nokprobe_inline unsigned long entry_value(const void *edata, int offset)
+/* What the entry has left for the return. */
+static nokprobe_inline unsigned long left_by_entry(const void *edata, int offset)
 {
 	return *(const unsigned long *)(edata + offset);
 }
 
 /* An argument's first stage: the value that it starts from. */
-static nokprobe_inline int first_value(struct fetch_insn *code, struct pt_regs *regs,
+static nokprobe_inline int first_value(const struct fetch_insn *code, struct pt_regs *regs,
 				       const void *edata, unsigned long *value)
 {
 	switch (code->op) {
-	case FETCH_OP_REG:
-		*value = regs_get_register(regs, code->param);
-		return 0;
-	case FETCH_OP_ARG:
-		*value = regs_get_kernel_argument(regs, code->param);
-		return 0;
-	case FETCH_OP_RETVAL:
-		*value = regs_return_value(regs);
-		return 0;
-	case FETCH_OP_STACKP:
-		*value = kernel_stack_pointer(regs);
-		return 0;
-	case FETCH_OP_STACK:
-		*value = regs_get_kernel_stack_nth(regs, code->param);
-		return 0;
 	case FETCH_OP_EDATA:
-		*value = entry_value(edata, code->offset);
+		*value = left_by_entry(edata, code->offset);
 		return 0;
 	case FETCH_OP_LATENCY:
-		*value = clock_now() - entry_value(edata, code->offset);
-		return 0;
-	case FETCH_OP_CLOCK:
-		*value = clock_now();
+		*value = fetch_clock() - left_by_entry(edata, code->offset);
 		return 0;
 	default:
-		return process_common_fetch_insn(code, value);
+		return process_regs_fetch_insn(code, regs, value);
 	}
 }
 

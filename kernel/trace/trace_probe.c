@@ -11,17 +11,14 @@
  * of whatever kind; others are asked only in a group that has any, which the count
  * in its directory tells.
  *
- * All but what a hit calls is under event_mutex, or works on what nobody else
- * has seen yet.
+ * All is under event_mutex, or works on what nobody else has seen yet.
  */
 #include <linux/hashtable.h>
-#include <linux/kprobes.h>
 #include <linux/list.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/stringhash.h>
-#include <linux/timekeeping.h>
 
 #include "trace_probe.h"
 
@@ -450,48 +447,3 @@ int trace_probe_create(const char *raw_command, int (*createfn)(int, const char 
 	argv_free(words);
 	return err;
 }
-
-/* A value, as it is when a function begins. */
-static nokprobe_inline unsigned long entry_value(const struct fetch_insn *code,
-						 struct pt_regs *regs)
-{
-	switch (code->op) {
-	case FETCH_OP_ARG:
-		return regs_get_kernel_argument(regs, code->param);
-	case FETCH_OP_REG:
-		return regs_get_register(regs, code->param);
-	case FETCH_OP_STACK:
-		return regs_get_kernel_stack_nth(regs, code->param);
-	case FETCH_OP_STACKP:
-		return kernel_stack_pointer(regs);
-	case FETCH_OP_IMM:
-		return code->immediate;
-	case FETCH_OP_CLOCK:
-		/* Good in NMIs, and the same on every CPU. */
-		return ktime_get_mono_fast_ns();
-	default:
-		return 0;
-	}
-}
-
-/**
- * store_trace_entry_data() - note at the entry what the return will want to know
- * @edata:	where; @tp->entry_arg->size bytes
- * @tp:		the probe; it has an entry program
- * @regs:	the registers
- *
- * Context: any; it is called by hits.
- */
-void store_trace_entry_data(void *edata, struct trace_probe *tp, struct pt_regs *regs)
-{
-	const struct fetch_insn *code;
-	unsigned long val = 0;
-
-	for (code = tp->entry_arg->code; code->op != FETCH_OP_END; code++) {
-		if (code->op == FETCH_OP_ST_EDATA)
-			*(unsigned long *)(edata + code->offset) = val;
-		else
-			val = entry_value(code, regs);
-	}
-}
-NOKPROBE_SYMBOL(store_trace_entry_data);

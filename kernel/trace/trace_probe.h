@@ -154,6 +154,11 @@ struct fetch_insn {
 	};
 };
 
+static nokprobe_inline bool fetch_is_deref(const struct fetch_insn *insn)
+{
+	return insn->op == FETCH_OP_DEREF || insn->op == FETCH_OP_UDEREF;
+}
+
 typedef int (*print_type_func_t)(struct trace_seq *s, void *data, void *ent);
 
 /**
@@ -482,10 +487,6 @@ static inline bool trace_probe_same_prototype(const char *func, const char *othe
 	return false;	/* nobody knows */
 }
 #endif
-
-/* trace_probe.c */
-void store_trace_entry_data(void *edata, struct trace_probe *tp,
-			    struct pt_regs *regs);
 
 /*
  * trace_probe_log.c: where a definition is wrong

@@ -57,11 +57,6 @@ static inline struct fetch_insn *probe_last_insn(struct probe_parser *p)
 	return &p->code[p->nr - 1];
 }
 
-static inline bool probe_insn_is_deref(const struct fetch_insn *insn)
-{
-	return insn->op == FETCH_OP_DEREF || insn->op == FETCH_OP_UDEREF;
-}
-
 /* Where parameters are known by number and by name. */
 static inline bool tparg_knows_params(unsigned int flags)
 {

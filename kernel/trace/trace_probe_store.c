@@ -130,7 +130,7 @@ static bool stores_value(enum fetch_op op)
 static bool is_one_access(const struct fetch_insn *last, enum fetch_op op,
 			  const struct probe_cast *cast)
 {
-	return probe_insn_is_deref(last) && !stores_value(op) &&
+	return fetch_is_deref(last) && !stores_value(op) &&
 	       !(cast->type->is_string && cast->count);
 }
 

@@ -16,7 +16,9 @@
 
 #include <linux/kallsyms.h>
 #include <linux/minmax.h>
+#include <linux/ptrace.h>
 #include <linux/sched.h>
+#include <linux/timekeeping.h>
 #include <linux/unaligned.h>
 
 #include "trace_probe.h"
@@ -40,9 +42,15 @@ static nokprobe_inline int fetch_store_string_user(unsigned long addr, void *des
 static int process_fetch_insn(struct fetch_insn *code, void *rec, void *edata,
 			      void *dest, void *base);
 
+static nokprobe_inline u64 fetch_clock(void)
+{
+	/* Good in NMIs, and the same on every CPU. */
+	return ktime_get_mono_fast_ns();
+}
+
 /* First stage: what has the same value wherever the probe is. */
 static nokprobe_inline int
-process_common_fetch_insn(struct fetch_insn *code, unsigned long *val)
+process_common_fetch_insn(const struct fetch_insn *code, unsigned long *val)
 {
 	if (code->op == FETCH_OP_IMM)
 		*val = code->immediate;
@@ -55,9 +63,50 @@ process_common_fetch_insn(struct fetch_insn *code, unsigned long *val)
 	return 0;
 }
 
-static nokprobe_inline bool fetch_is_deref(const struct fetch_insn *code)
+/* First stage: that, and what the registers of the kernel tell, and a clock. */
+static nokprobe_inline int
+process_regs_fetch_insn(const struct fetch_insn *code, struct pt_regs *regs, unsigned long *val)
 {
-	return code->op == FETCH_OP_DEREF || code->op == FETCH_OP_UDEREF;
+	switch (code->op) {
+	case FETCH_OP_REG:
+		*val = regs_get_register(regs, code->param);
+		return 0;
+	case FETCH_OP_ARG:
+		*val = regs_get_kernel_argument(regs, code->param);
+		return 0;
+	case FETCH_OP_RETVAL:
+		*val = regs_return_value(regs);
+		return 0;
+	case FETCH_OP_STACKP:
+		*val = kernel_stack_pointer(regs);
+		return 0;
+	case FETCH_OP_STACK:
+		*val = regs_get_kernel_stack_nth(regs, code->param);
+		return 0;
+	case FETCH_OP_CLOCK:
+		*val = fetch_clock();
+		return 0;
+	default:
+		return process_common_fetch_insn(code, val);
+	}
+}
+
+/*
+ * Note at a function's entry, in the @tp->entry_arg->size bytes at @edata, what the
+ * return will want to know.  @tp has an entry program.
+ */
+static nokprobe_inline void
+store_trace_entry_data(void *edata, struct trace_probe *tp, struct pt_regs *regs)
+{
+	const struct fetch_insn *code;
+	unsigned long val = 0;
+
+	for (code = tp->entry_arg->code; code->op != FETCH_OP_END; code++) {
+		if (code->op == FETCH_OP_ST_EDATA)
+			*(unsigned long *)(edata + code->offset) = val;
+		else if (process_regs_fetch_insn(code, regs, &val))
+			val = 0;
+	}
 }
 
 static nokprobe_inline int fetch_deref(const struct fetch_insn *code, unsigned long *val)
