@@ -71,7 +71,7 @@ void trace_kprobe_free(struct trace_kprobe *tk)
 	if (!tk)
 		return;
 	trace_probe_cleanup(&tk->tp);
-	kvfree(tk->members);
+	kvfree(trace_kprobe_members(tk));
 	kfree(tk->symbol);
 	free_percpu(tk->nhit);
 	kfree(tk);
@@ -127,7 +127,7 @@ static bool same_place(const struct trace_kprobe *a, const struct trace_kprobe *
 {
 	if (!a->symbol || !b->symbol)
 		return a->symbol == b->symbol &&
-		       a->members->rp.kp.addr == b->members->rp.kp.addr;
+		       trace_kprobe_only(a)->addr == trace_kprobe_only(b)->addr;
 	return a->offset == b->offset && !strcmp(a->symbol, b->symbol);
 }
 
@@ -267,16 +267,18 @@ unsigned long trace_kprobe_hits(struct trace_kprobe *tk)
  * kprobe; a call for which there is no instance is missed by the return probe, and
  * its entry was none.  So nothing is counted twice.
  *
- * Context: event_mutex held.
- * Return: the misses, also of members whose module is gone.
+ * Context: event_mutex or RCU held.
+ * Return: the misses, also of members whose module is gone; without event_mutex some
+ * may be counted twice while it goes.
  */
 unsigned long trace_kprobe_misses(struct trace_kprobe *tk)
 {
-	unsigned long sum = tk->lost;
+	struct trace_kprobe_members *set = trace_kprobe_members(tk);
+	unsigned long sum = READ_ONCE(tk->lost);
 	struct trace_kprobe_member *m;
 
-	for_each_member(m, tk) {
-		if (!m->registered)
+	for_each_member(m, set) {
+		if (!READ_ONCE(m->registered))
 			continue;
 		sum += READ_ONCE(m->rp.kp.nmissed);
 		if (tk->is_return)
@@ -296,7 +298,7 @@ static int trace_kprobe_create(const char *raw_command)
 static int place_text(const struct trace_kprobe *tk, char *buf, size_t size)
 {
 	if (!tk->symbol)
-		return snprintf(buf, size, "0x%p", tk->members->rp.kp.addr);
+		return snprintf(buf, size, "0x%p", trace_kprobe_only(tk)->addr);
 	if (tk->offset)
 		return snprintf(buf, size, "%s+%lu", tk->symbol, tk->offset);
 	return snprintf(buf, size, "%s", tk->symbol);
@@ -324,7 +326,7 @@ int trace_kprobe_show(struct seq_file *m, struct dyn_event *ev)
 	/* Who may not know an address sees what stands for it. */
 	if (!tk->symbol && kallsyms_show_value(m->file->f_cred))
 		snprintf(place, sizeof(place), "0x%lx",
-			 (unsigned long)tk->members->rp.kp.addr);
+			 (unsigned long)trace_kprobe_only(tk)->addr);
 	else
 		place_text(tk, place, sizeof(place));
 	seq_printf(m, ":%s/%s %s", trace_probe_group_name(&tk->tp),
@@ -368,7 +370,7 @@ static int trace_kprobe_release(struct dyn_event *ev)
 	if (err)
 		return err;
 	list_del_probe(tk);
-	tk->retired = true;
+	WRITE_ONCE(tk->retired, true);
 	trace_kprobe_retire(tk);
 	return 0;
 }
@@ -383,7 +385,7 @@ static bool is_place(const struct trace_kprobe *tk, const char *text)
 	if (!strcmp(text, place))
 		return true;
 	return !tk->symbol && !kstrtoul(text, 0, &addr) &&
-	       addr == (unsigned long)tk->members->rp.kp.addr;
+	       addr == (unsigned long)trace_kprobe_only(tk)->addr;
 }
 
 static bool trace_kprobe_match(const char *system, const char *event,

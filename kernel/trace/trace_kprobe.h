@@ -25,6 +25,8 @@
 
 #include <linux/kprobes.h>
 #include <linux/percpu.h>
+#include <linux/rculist.h>
+#include <linux/rcupdate.h>
 
 #include "trace_dynevent.h"
 #include "trace_probe.h"
@@ -37,13 +39,29 @@ struct trace_kprobe;
  * struct trace_kprobe_member - one place that an event probes
  * @rp:		the return probe; of a plain probe only @rp.kp is used
  * @tk:		the event's probe that it belongs to
- * @registered:	the engine knows it; a place in a module that is not loaded
- *		is not registered, and its @rp.kp.addr is NULL
+ * @registered:	the engine knows it; where it stands in a module that is not
+ *		loaded it does not, and @rp.kp.addr means nothing
  */
 struct trace_kprobe_member {
 	struct kretprobe	rp;
 	struct trace_kprobe	*tk;
 	bool			registered;
+};
+
+/**
+ * struct trace_kprobe_members - the places that a definition comes to
+ * @rcu:	perf and BPF look at them with nothing but RCU
+ * @nr:		how many there are; at least one, maybe not registered
+ * @left_out:	functions that match the pattern and may not be probed
+ * @at:		the places
+ *
+ * Who looks at them with RCU alone looks at nothing of what is not registered.
+ */
+struct trace_kprobe_members {
+	struct rcu_head			rcu;
+	unsigned int			nr;
+	unsigned int			left_out;
+	struct trace_kprobe_member	at[] __counted_by(nr);
 };
 
 /**
@@ -61,10 +79,8 @@ struct trace_kprobe_member {
  * @retired:	deleted; it stays in its event's list of probes until
  *		trace_kprobe_retire() has unregistered it and frees it
  * @lost:	misses of members that are no more: their module has gone
- * @left_out:	functions that match the pattern and may not be probed
- * @nr_members:	how many @members there are; at least one, maybe not registered
- * @members:	the places; a module's coming or going replaces them, under
- *		event_mutex, when no handler runs
+ * @members:	the places; when their module comes it has others, published
+ *		under event_mutex
  * @tp:		what all kinds of probe events have
  */
 struct trace_kprobe {
@@ -79,15 +95,27 @@ struct trace_kprobe {
 	bool				is_glob;
 	bool				retired;
 	unsigned long			lost;
-	unsigned int			left_out;
-	unsigned int			nr_members;
-	struct trace_kprobe_member	*members;
+	struct trace_kprobe_members __rcu *members;
 	struct trace_probe		tp;	/* ends in an array */
 };
 
+/* Under event_mutex or RCU, or when nobody else knows of @tk. */
+static inline struct trace_kprobe_members *trace_kprobe_members(const struct trace_kprobe *tk)
+{
+	return rcu_dereference_check(tk->members, lockdep_is_held(&event_mutex) ||
+						  hlist_unhashed(&tk->node));
+}
+
+/* @set is named twice: where RCU alone holds it, it is a variable. */
 #undef for_each_member	/* of BTF */
-#define for_each_member(m, tk)						\
-	for ((m) = (tk)->members; (m) < (tk)->members + (tk)->nr_members; (m)++)
+#define for_each_member(m, set)						\
+	for ((m) = (set)->at; (m) < (set)->at + (set)->nr; (m)++)
+
+/* Of a definition that is no pattern: there is but one. */
+static inline struct kprobe *trace_kprobe_only(const struct trace_kprobe *tk)
+{
+	return &trace_kprobe_members(tk)->at[0].rp.kp;
+}
 
 /* trace_dynevent.c's, which declares it nowhere. */
 extern struct mutex dyn_event_ops_mutex;
@@ -113,6 +141,24 @@ static inline struct trace_kprobe *trace_kprobe_of(struct trace_probe *tp)
 #define for_each_trace_kprobe_of(tk, _tp)				\
 	list_for_each_entry(tk, trace_probe_probe_list(_tp), tp.list)
 
+/*
+ * The same, of a @call that event_mutex or a reference to it holds: while there is
+ * one probes are added to it, and none is taken away.
+ */
+#define for_each_trace_kprobe_of_call(tk, call)				\
+	list_for_each_entry_lockless(tk, &trace_probe_event_from_call(call)->probes, tp.list)
+
+/* The first that is not deleted stands for them all; NULL if all are. */
+static inline struct trace_kprobe *trace_kprobe_of_call(struct trace_event_call *call)
+{
+	struct trace_kprobe *tk;
+
+	for_each_trace_kprobe_of_call(tk, call)
+		if (!READ_ONCE(tk->retired))
+			return tk;
+	return NULL;
+}
+
 /* trace_kprobe.c */
 struct trace_kprobe *trace_kprobe_alloc(const char *group, const char *event,
 					int nargs, bool is_return);
@@ -136,7 +182,6 @@ int trace_kprobe_find_matches(const char *symbol, unsigned long **addrs,
 /* trace_kprobe_members.c */
 int trace_kprobe_add_address(struct trace_kprobe *tk, void *addr);
 int trace_kprobe_add_symbol(struct trace_kprobe *tk);
-int trace_kprobe_add_matches(struct trace_kprobe *tk);
 int trace_kprobe_register_members(struct trace_kprobe *tk);	/* disarmed */
 void trace_kprobe_unregister_members(struct trace_kprobe *tk);	/* one grace period */
 int trace_kprobe_module_init(void);
@@ -146,8 +191,9 @@ int trace_kprobe_enable(struct trace_event_call *call, struct trace_event_file *
 int trace_kprobe_disable(struct trace_event_call *call, struct trace_event_file *file);
 /*
  * Unregister it, then trace_probe_unlink() and trace_kprobe_free(): at once, or
- * when the open batch commits.  It is in no other list any more; handlers may
- * run, and look at its event, until it is unregistered.
+ * when the open batch commits, or when nobody has a reference to its event.  It is
+ * in no other list any more; handlers may run, and look at its event, until it is
+ * unregistered.
  */
 void trace_kprobe_retire(struct trace_kprobe *tk);
 

@@ -23,7 +23,7 @@
 
 /* Open batches, inside one another; and what the outermost is to do. */
 static unsigned int batch_depth;
-static LIST_HEAD(batch_events);		/* by trace_kprobe.pending of their first probe */
+static LIST_HEAD(batch_events);		/* by trace_kprobe.pending of the one that stands for it */
 static struct trace_array *batch_tr;	/* the instance that they were enabled in */
 static bool batch_disabled;		/* hits may still be under way */
 
@@ -99,7 +99,7 @@ static unsigned int count_differing(struct trace_probe *tp, bool armed)
 
 	for_each_trace_kprobe_of(tk, tp)
 		if (!tk->retired)
-			for_each_member(m, tk)
+			for_each_member(m, trace_kprobe_members(tk))
 				n += member_differs(m, armed);
 	return n;
 }
@@ -112,7 +112,7 @@ static void add_differing(struct member_set *set, struct trace_probe *tp, bool a
 
 	for_each_trace_kprobe_of(tk, tp)
 		if (!tk->retired)
-			for_each_member(m, tk)
+			for_each_member(m, trace_kprobe_members(tk))
 				if (member_differs(m, armed))
 					set_add(set, m, engine);
 }
@@ -222,7 +222,7 @@ static int arm_halves(struct list_head *events, unsigned int n)
 	return err ?: second;
 }
 
-/* Keep @tk, the first probe of an event, for the commit, if it may wait. */
+/* Keep @tk, which stands for its event, for the commit, if it may wait. */
 static bool batch_takes(struct trace_kprobe *tk, struct trace_event_file *file)
 {
 	/* perf waits for what it enables, and so does who has set soft mode. */
@@ -267,21 +267,21 @@ static int unwant(struct trace_probe *tp, struct trace_event_file *file)
  */
 int trace_kprobe_enable(struct trace_event_call *call, struct trace_event_file *file)
 {
-	struct trace_probe *tp = trace_probe_primary_from_call(call);
+	struct trace_kprobe *tk = trace_kprobe_of_call(call);
 	int err;
 
 	lockdep_assert_held(&event_mutex);
-	if (WARN_ON_ONCE(!tp))
+	if (WARN_ON_ONCE(!tk))
 		return -ENODEV;
-	err = want(tp, file);
-	if (err || batch_takes(trace_kprobe_of(tp), file))
+	err = want(&tk->tp, file);
+	if (err || batch_takes(tk, file))
 		return err;
 
-	err = apply_now(trace_kprobe_of(tp));
+	err = apply_now(tk);
 	if (err) {
-		unwant(tp, file);
+		unwant(&tk->tp, file);
 		/* An earlier failure of a member may have left others armed. */
-		apply_now(trace_kprobe_of(tp));
+		apply_now(tk);
 	}
 	return err;
 }
@@ -299,21 +299,21 @@ int trace_kprobe_enable(struct trace_event_call *call, struct trace_event_file *
  */
 int trace_kprobe_disable(struct trace_event_call *call, struct trace_event_file *file)
 {
-	struct trace_probe *tp = trace_probe_primary_from_call(call);
+	struct trace_kprobe *tk = trace_kprobe_of_call(call);
 	int err;
 
 	lockdep_assert_held(&event_mutex);
-	if (WARN_ON_ONCE(!tp))
+	if (WARN_ON_ONCE(!tk))
 		return -ENODEV;
-	err = unwant(tp, file);
+	err = unwant(&tk->tp, file);
 	if (err)
 		return err;
 
-	if (batch_takes(trace_kprobe_of(tp), file)) {
+	if (batch_takes(tk, file)) {
 		batch_disabled = true;
 		return 0;
 	}
-	apply_now(trace_kprobe_of(tp));
+	apply_now(tk);
 	if (file)
 		synchronize_rcu();
 	return 0;
@@ -391,22 +391,26 @@ static void unregister_all(struct list_head *probes, bool is_return)
 
 	engine = is_return ? release_return : release_plain;
 	list_for_each_entry(tk, probes, pending)
-		n += tk->is_return == is_return ? tk->nr_members : 0;
+		n += tk->is_return == is_return ? trace_kprobe_members(tk)->nr : 0;
 
 	set_init(&set, n);
 	list_for_each_entry(tk, probes, pending) {
 		if (tk->is_return != is_return)
 			continue;
-		for_each_member(m, tk) {
+		for_each_member(m, trace_kprobe_members(tk)) {
 			if (m->registered)
 				set_add(&set, m, engine);
-			m->registered = false;
+			WRITE_ONCE(m->registered, false);
 		}
 	}
 	set_call(&set, engine);
 	set_free(&set);
 }
 
+/*
+ * perf, and BPF with it, look at the probes and their symbols without event_mutex.
+ * They have a reference to the event, which is taken under event_mutex.
+ */
 static void free_retired(void)
 {
 	struct trace_kprobe *tk, *next;
@@ -415,6 +419,8 @@ static void free_retired(void)
 	unregister_all(&retired_probes, true);
 	list_for_each_entry_safe(tk, next, &retired_probes, pending) {
 		list_del_init(&tk->pending);
+		if (trace_event_dyn_busy(trace_probe_event_call(&tk->tp)))
+			continue;
 		trace_probe_unlink(&tk->tp);
 		trace_kprobe_free(tk);
 	}
@@ -426,14 +432,19 @@ static void free_retired(void)
  *	other probes
  *
  * When this task is inside of guard(trace_kprobe_deletion) that happens at its end,
- * for all that was deleted in it.
+ * for all that was deleted in it.  If someone has a reference to the event then, @tk
+ * is freed with the next of its probes that is deleted, or with the last.
  *
  * Context: event_mutex held; may sleep.
  */
 void trace_kprobe_retire(struct trace_kprobe *tk)
 {
+	struct trace_kprobe *other;
+
 	lockdep_assert_held(&event_mutex);
-	list_move_tail(&tk->pending, &retired_probes);
+	for_each_trace_kprobe_of(other, &tk->tp)
+		if (other->retired && list_empty(&other->pending))
+			list_add_tail(&other->pending, &retired_probes);
 	if (READ_ONCE(deleter) != current)
 		free_retired();
 }

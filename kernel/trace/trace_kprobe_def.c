@@ -341,16 +341,13 @@ static int step_members(struct definition *d)
 
 	if (d->addr)
 		return trace_kprobe_add_address(d->tk, d->addr);
-	if (d->is_glob) {
-		err = trace_kprobe_add_matches(d->tk);
-		if (err == -ENOENT)
-			refuse_place(0, TP_ERR_NO_GLOB_MATCH);
-		return err;
-	}
 	err = trace_kprobe_add_symbol(d->tk);
 	if (err == -EADDRNOTAVAIL)
 		return refuse_place(0, TP_ERR_NON_UNIQ_SYMBOL);
-	return err == -ENOENT ? refuse_place(0, TP_ERR_BAD_PROBE_ADDR) : err;
+	if (err != -ENOENT)
+		return err;
+	refuse_place(0, d->is_glob ? TP_ERR_NO_GLOB_MATCH : TP_ERR_BAD_PROBE_ADDR);
+	return d->is_glob ? err : -EINVAL;
 }
 
 /* Is what an argument was told by the prototype of one member true of all? */
@@ -360,7 +357,7 @@ static bool members_agree(struct definition *d)
 	char name[KSYM_NAME_LEN];
 	char *module;
 
-	for_each_member(m, d->tk) {
+	for_each_member(m, trace_kprobe_members(d->tk)) {
 		const char *func = kallsyms_lookup((unsigned long)m->rp.kp.addr, NULL, NULL,
 						   &module, name);
 

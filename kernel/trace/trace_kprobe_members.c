@@ -9,9 +9,12 @@
 #define pr_fmt(fmt) "trace_kprobe: " fmt
 
 #include <linux/cleanup.h>
+#include <linux/err.h>
 #include <linux/ftrace.h>
 #include <linux/kallsyms.h>
 #include <linux/module.h>
+#include <linux/overflow.h>
+#include <linux/rcupdate.h>
 #include <linux/security.h>
 #include <linux/slab.h>
 
@@ -29,17 +32,80 @@ static bool is_in_module(const struct trace_kprobe *tk, const struct module *mod
 
 /* Members */
 
-static int alloc_members(struct trace_kprobe *tk, unsigned int nr)
+static struct trace_kprobe_members *alloc_members(struct trace_kprobe *tk, unsigned int nr)
 {
+	struct trace_kprobe_members *set;
 	struct trace_kprobe_member *m;
 
-	tk->members = kvcalloc(nr, sizeof(*tk->members), GFP_KERNEL);
-	if (!tk->members)
-		return -ENOMEM;
-	tk->nr_members = nr;
-	for_each_member(m, tk)
+	set = kvzalloc(struct_size(set, at, nr), GFP_KERNEL);
+	if (!set)
+		return ERR_PTR(-ENOMEM);
+	set->nr = nr;
+	for_each_member(m, set)
 		m->tk = tk;
-	return 0;
+	return set;
+}
+
+static struct trace_kprobe_members *members_of_symbol(struct trace_kprobe *tk)
+{
+	struct trace_kprobe_members *set;
+
+	switch (trace_kprobe_count_symbols(tk->symbol)) {
+	case 0:
+		if (!trace_kprobe_awaits_module(tk->symbol))
+			return ERR_PTR(-ENOENT);
+		break;
+	case 1:
+		break;
+	default:
+		return ERR_PTR(-EADDRNOTAVAIL);
+	}
+
+	set = alloc_members(tk, 1);
+	if (!IS_ERR(set)) {
+		set->at[0].rp.kp.symbol_name = tk->symbol;
+		set->at[0].rp.kp.offset = tk->offset;
+	}
+	return set;
+}
+
+static struct trace_kprobe_members *members_of_pattern(struct trace_kprobe *tk)
+{
+	struct trace_kprobe_members *set;
+	unsigned long *addrs = NULL;
+	unsigned int left_out;
+	int i, nr;
+
+	nr = trace_kprobe_find_matches(tk->symbol, &addrs, &left_out);
+	if (nr == -ENOENT && trace_kprobe_awaits_module(tk->symbol))
+		return alloc_members(tk, 1);
+	if (nr < 0)
+		return ERR_PTR(nr);
+
+	set = alloc_members(tk, nr);
+	if (!IS_ERR(set)) {
+		set->left_out = left_out;
+		for (i = 0; i < nr; i++)
+			set->at[i].rp.kp.addr = (kprobe_opcode_t *)addrs[i];
+	}
+	kvfree(addrs);
+	return set;
+}
+
+/* What its symbol means now; not registered yet. */
+static struct trace_kprobe_members *make_members(struct trace_kprobe *tk)
+{
+	return tk->is_glob ? members_of_pattern(tk) : members_of_symbol(tk);
+}
+
+/* Whoever has looked at those before may still do so. */
+static void publish_members(struct trace_kprobe *tk, struct trace_kprobe_members *set)
+{
+	struct trace_kprobe_members *old = trace_kprobe_members(tk);
+
+	rcu_assign_pointer(tk->members, set);
+	if (old)
+		kvfree_rcu(old, rcu);
 }
 
 /**
@@ -52,75 +118,38 @@ static int alloc_members(struct trace_kprobe *tk, unsigned int nr)
  */
 int trace_kprobe_add_address(struct trace_kprobe *tk, void *addr)
 {
-	int err = alloc_members(tk, 1);
+	struct trace_kprobe_members *set = alloc_members(tk, 1);
 
-	if (err)
-		return err;
+	if (IS_ERR(set))
+		return PTR_ERR(set);
 	/* Where the engine will have it, so that equal places have equal addresses. */
 	if (ftrace_location((unsigned long)addr))
 		addr = (void *)ftrace_location((unsigned long)addr);
-	tk->members->rp.kp.addr = addr;
+	set->at[0].rp.kp.addr = addr;
+	publish_members(tk, set);
 	return 0;
 }
 
 /**
- * trace_kprobe_add_symbol() - have a probe stand at its symbol
- * @tk:	the probe, without members; @tk->symbol and @tk->offset are set
+ * trace_kprobe_add_symbol() - have a probe stand where its symbol is
+ * @tk:	the probe, without members; @tk->symbol is set, and @tk->is_glob or @tk->offset
  *
- * A symbol of a module that is not loaded is taken on trust: registering its member
- * says -ENOENT until the module is there.
+ * A symbol of a module that is not loaded is taken on trust, and a pattern for it
+ * matches nothing yet, which is no error: registering the one member says -ENOENT
+ * until the module is there.
  *
  * Context: may sleep.
- * Return: 0; -ENOENT: no such symbol; -EADDRNOTAVAIL: several; -ENOMEM.
+ * Return: 0; -ENOENT: no such symbol, or no function matches that may be probed;
+ * -EADDRNOTAVAIL: several symbols; -ENOMEM.
  */
 int trace_kprobe_add_symbol(struct trace_kprobe *tk)
 {
-	int err;
+	struct trace_kprobe_members *set = make_members(tk);
 
-	switch (trace_kprobe_count_symbols(tk->symbol)) {
-	case 0:
-		if (!trace_kprobe_awaits_module(tk->symbol))
-			return -ENOENT;
-		break;
-	case 1:
-		break;
-	default:
-		return -EADDRNOTAVAIL;
-	}
-
-	err = alloc_members(tk, 1);
-	if (err)
-		return err;
-	tk->members->rp.kp.symbol_name = tk->symbol;
-	tk->members->rp.kp.offset = tk->offset;
+	if (IS_ERR(set))
+		return PTR_ERR(set);
+	publish_members(tk, set);
 	return 0;
-}
-
-/**
- * trace_kprobe_add_matches() - have a probe stand on every function that matches
- * @tk:	the probe, without members; @tk->symbol is the pattern
- *
- * A pattern for a module that is not loaded matches nothing yet, which is no error:
- * there is one member, without an address.
- *
- * Context: may sleep.
- * Return: 0; -ENOENT: no function matches that may be probed; -ENOMEM.
- */
-int trace_kprobe_add_matches(struct trace_kprobe *tk)
-{
-	unsigned long *addrs = NULL;
-	int i, nr, err;
-
-	nr = trace_kprobe_find_matches(tk->symbol, &addrs, &tk->left_out);
-	if (nr == -ENOENT && trace_kprobe_awaits_module(tk->symbol))
-		return alloc_members(tk, 1);
-	if (nr < 0)
-		return nr;
-	err = alloc_members(tk, nr);
-	for (i = 0; i < nr && !err; i++)
-		tk->members[i].rp.kp.addr = (kprobe_opcode_t *)addrs[i];
-	kvfree(addrs);
-	return err;
 }
 
 /* Registration */
@@ -173,8 +202,6 @@ static void prepare_member(struct trace_kprobe_member *m)
 	struct kprobe *p = &m->rp.kp;
 
 	p->flags = trace_probe_is_enabled(&m->tk->tp) ? 0 : KPROBE_FLAG_DISABLED;
-	if (p->symbol_name)
-		p->addr = NULL;
 	m->rp.maxactive = m->tk->maxactive;
 	trace_kprobe_init_member(m);
 }
@@ -194,16 +221,18 @@ static int register_range(struct trace_kprobe_member *first, unsigned int nr,
 		err = register_kretprobes(set, nr);
 	else
 		err = register_kprobes((struct kprobe **)set, nr);
+	/* Pairs with copy_place(). */
 	for (i = 0; i < nr; i++)
-		first[i].registered = !err;
+		smp_store_release(&first[i].registered, !err);
 	return err;
 }
 
 /* The engine does not take it: the last one takes its place. */
-static void leave_out(struct trace_kprobe *tk, unsigned int i)
+static void leave_out(struct trace_kprobe_members *set, unsigned int i)
 {
-	tk->members[i] = tk->members[--tk->nr_members];
-	tk->left_out++;
+	set->at[i] = set->at[set->nr - 1];
+	WRITE_ONCE(set->nr, set->nr - 1);
+	set->left_out++;
 }
 
 /*
@@ -211,14 +240,14 @@ static void leave_out(struct trace_kprobe *tk, unsigned int i)
  * until it is known who is to blame.  What is registered stands in front of what is
  * not, which alone may move.
  */
-static int register_all(struct trace_kprobe *tk, struct kretprobe **set)
+static int register_all(struct trace_kprobe_members *set, struct kretprobe **probes)
 {
-	unsigned int done = 0, step = tk->nr_members;
+	unsigned int done = 0, step = set->nr;
 	int err = 0;
 
-	while (done < tk->nr_members) {
-		step = min(step, tk->nr_members - done);
-		err = register_range(tk->members + done, step, set);
+	while (done < set->nr) {
+		step = min(step, set->nr - done);
+		err = register_range(set->at + done, step, probes);
 		if (err == -ENOMEM)
 			return err;
 		if (!err) {
@@ -227,31 +256,55 @@ static int register_all(struct trace_kprobe *tk, struct kretprobe **set)
 		} else if (step > 1) {
 			step /= 2;
 		} else {
-			if (tk->nr_members == 1)
+			if (set->nr == 1)
 				return err;
-			leave_out(tk, done);
+			leave_out(set, done);
 		}
 	}
 	return 0;
 }
 
-static int register_matches(struct trace_kprobe *tk)
+/* Without memory it takes a grace period for each. */
+static void unregister_members(struct trace_kprobe_members *set, bool is_return)
 {
-	struct kretprobe **set;
+	struct kretprobe **probes = kvmalloc_array(set->nr, sizeof(*probes), GFP_KERNEL);
+	struct trace_kprobe_member *m;
+	unsigned int nr = 0;
+
+	for_each_member(m, set) {
+		if (!m->registered)
+			continue;
+		if (probes)
+			probes[nr++] = &m->rp;
+		else if (is_return)
+			unregister_kretprobe(&m->rp);
+		else
+			unregister_kprobe(&m->rp.kp);
+	}
+	if (is_return)
+		unregister_kretprobes(probes, nr);
+	else
+		unregister_kprobes((struct kprobe **)probes, nr);
+	kvfree(probes);
+}
+
+static int register_matches(struct trace_kprobe *tk, struct trace_kprobe_members *set)
+{
+	struct kretprobe **probes;
 	int err;
 
-	if (!tk->members->rp.kp.addr)
+	if (!set->at[0].rp.kp.addr)
 		return -ENOENT;
-	set = kvmalloc_array(tk->nr_members, sizeof(*set), GFP_KERNEL);
-	if (!set)
+	probes = kvmalloc_array(set->nr, sizeof(*probes), GFP_KERNEL);
+	if (!probes)
 		return -ENOMEM;
-	err = register_all(tk, set);
-	kvfree(set);
+	err = register_all(set, probes);
+	kvfree(probes);
 	if (err)
-		trace_kprobe_unregister_members(tk);
-	else if (tk->left_out)
+		unregister_members(set, tk->is_return);
+	else if (set->left_out)
 		pr_info("%s: %u functions are probed, %u that match may not be\n",
-			tk->symbol, tk->nr_members, tk->left_out);
+			tk->symbol, set->nr, set->left_out);
 	return err;
 }
 
@@ -266,19 +319,8 @@ static int update_args(struct trace_kprobe *tk)
 	return err;
 }
 
-/**
- * trace_kprobe_register_members() - have the engine know a probe's members
- * @tk:	the probe, with members, arguments and event
- *
- * They are not armed unless the event is enabled.  Members of a pattern that the
- * engine refuses are left out; what is left out is told in one line of the log.
- *
- * Context: event_mutex held, or nobody knows of @tk; may sleep.
- * Return: 0; -EPERM: the kernel is locked down; -EINVAL: a notrace function; -ENOENT:
- * an argument reads a symbol that is not there; else as
- * register_kprobes() or register_kretprobes(), and nothing is registered.
- */
-int trace_kprobe_register_members(struct trace_kprobe *tk)
+/* What may be registered, arguments and all. */
+static int register_set(struct trace_kprobe *tk, struct trace_kprobe_members *set)
 {
 	struct kretprobe *alone;
 	int err;
@@ -288,11 +330,26 @@ int trace_kprobe_register_members(struct trace_kprobe *tk)
 	if (err)
 		return err;
 	if (tk->is_glob)
-		return register_matches(tk);
-	err = check_traced(&tk->members->rp.kp);
-	if (err)
-		return err;
-	return register_range(tk->members, 1, &alone);
+		return register_matches(tk, set);
+	err = check_traced(&set->at[0].rp.kp);
+	return err ?: register_range(set->at, 1, &alone);
+}
+
+/**
+ * trace_kprobe_register_members() - have the engine know a probe's members
+ * @tk:	the probe, with members, arguments and event
+ *
+ * They are not armed unless the event is enabled.  Members of a pattern that the
+ * engine refuses are left out; what is left out is told in one line of the log.
+ *
+ * Context: nobody but us can look at @tk's members yet; may sleep.
+ * Return: 0; -EPERM: the kernel is locked down; -EINVAL: a notrace function; -ENOENT:
+ * an argument reads a symbol that is not there; else as
+ * register_kprobes() or register_kretprobes(), and nothing is registered.
+ */
+int trace_kprobe_register_members(struct trace_kprobe *tk)
+{
+	return register_set(tk, trace_kprobe_members(tk));
 }
 
 /**
@@ -306,75 +363,43 @@ int trace_kprobe_register_members(struct trace_kprobe *tk)
  */
 void trace_kprobe_unregister_members(struct trace_kprobe *tk)
 {
+	struct trace_kprobe_members *set = trace_kprobe_members(tk);
 	struct trace_kprobe_member *m;
-	struct kretprobe *alone, **set;
-	unsigned int nr = 0;
 
-	/* Without memory it takes a grace period for each. */
-	set = kvmalloc_array(tk->nr_members, sizeof(*set), GFP_KERNEL);
-	for_each_member(m, tk) {
-		if (!m->registered)
-			continue;
-		alone = &m->rp;
-		if (set)
-			set[nr++] = alone;
-		else if (tk->is_return)
-			unregister_kretprobe(alone);
-		else
-			unregister_kprobe(&alone->kp);
-	}
-	if (tk->is_return)
-		unregister_kretprobes(set, nr);
-	else
-		unregister_kprobes((struct kprobe **)set, nr);
-	kvfree(set);
-
-	tk->lost = trace_kprobe_misses(tk);
-	for_each_member(m, tk)
-		m->registered = false;
+	unregister_members(set, tk->is_return);
+	WRITE_ONCE(tk->lost, trace_kprobe_misses(tk));
+	for_each_member(m, set)
+		WRITE_ONCE(m->registered, false);
 }
 
 /* Modules */
 
-/* The members that a pattern has now, in place of those that it had. */
-static int match_again(struct trace_kprobe *tk)
+/* Members of its text, in place of those that it had before. */
+static int register_anew(struct trace_kprobe *tk)
 {
-	struct trace_kprobe_member *old = tk->members;
-	unsigned int nr_old = tk->nr_members;
-	int err = trace_kprobe_add_matches(tk);
+	struct trace_kprobe_members *set = make_members(tk);
+	int err;
 
-	if (err) {
-		tk->members = old;
-		tk->nr_members = nr_old;
-	} else {
-		kvfree(old);
-	}
+	if (IS_ERR(set))
+		return PTR_ERR(set);
+	err = register_set(tk, set);
+	if (err)
+		kvfree(set);
+	else
+		publish_members(tk, set);
 	return err;
 }
 
 static void module_came(struct trace_kprobe *tk)
 {
-	int err = 0;
+	int err;
 
-	if (tk->members->registered)
+	if (trace_kprobe_members(tk)->at[0].registered)
 		return;
-	if (tk->is_glob)
-		err = match_again(tk);
-	if (!err)
-		err = trace_kprobe_register_members(tk);
+	err = register_anew(tk);
 	if (err)
 		pr_warn("%s/%s: could not probe %s: error %d\n", trace_probe_group_name(&tk->tp),
 			trace_probe_name(&tk->tp), tk->symbol, err);
-}
-
-static void module_goes(struct trace_kprobe *tk)
-{
-	trace_kprobe_unregister_members(tk);
-	/* Addresses mean nothing any more.  There is always a first member. */
-	if (tk->is_glob) {
-		tk->nr_members = 1;
-		tk->members->rp.kp.addr = NULL;
-	}
 }
 
 static int module_notify(struct notifier_block *nb, unsigned long state, void *data)
@@ -391,7 +416,7 @@ static int module_notify(struct notifier_block *nb, unsigned long state, void *d
 		if (state == MODULE_STATE_COMING)
 			module_came(to_trace_kprobe(ev));
 		else
-			module_goes(to_trace_kprobe(ev));
+			trace_kprobe_unregister_members(to_trace_kprobe(ev));
 	}
 	return NOTIFY_DONE;
 }

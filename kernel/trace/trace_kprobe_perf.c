@@ -7,11 +7,13 @@
  * in place of the parser, and in no list: it is found by nobody but its owner.
  */
 #include <linux/bpf.h>
+#include <linux/cleanup.h>
 #include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/error-injection.h>
 #include <linux/kallsyms.h>
 #include <linux/perf_event.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/trace_events.h>
 
@@ -20,28 +22,49 @@
 /* No two of them need tell themselves apart: their names are seen nowhere. */
 #define LOCAL_EVENT_NAME	"perf_local"
 
-static struct trace_kprobe *first_of(struct trace_event_call *call)
-{
-	struct trace_probe *tp = trace_probe_primary_from_call(call);
+/* What is asked of a place; @addr of one that is not registered is 0. */
+struct place {
+	unsigned long	addr;
+	bool		on_entry;
+};
 
-	return tp ? trace_kprobe_of(tp) : NULL;
+/* A copy of the @n-th place of a probe, which a module's coming may replace. */
+static bool copy_place(const struct trace_kprobe *tk, unsigned int n, struct place *to)
+{
+	struct trace_kprobe_members *set;
+	struct trace_kprobe_member *m;
+
+	guard(rcu)();
+	set = trace_kprobe_members(tk);
+	if (n >= READ_ONCE(set->nr))
+		return false;
+	m = &set->at[n];
+	*to = (struct place){};
+	/* Pairs with register_range(). */
+	if (smp_load_acquire(&m->registered)) {
+		to->addr = (unsigned long)m->rp.kp.addr;
+		to->on_entry = READ_ONCE(m->rp.kp.flags) & KPROBE_FLAG_ON_FUNC_ENTRY;
+	}
+	return true;
 }
 
 /*
- * Is @test true of every place that @call probes, and is there one?
+ * Is @test, which may sleep, true of every place that @call probes, and is there one?
  *
  * perf asks under locks that are taken inside event_mutex: we do not take it.
  */
-static bool all_members(struct trace_event_call *call,
-			bool (*test)(const struct trace_kprobe_member *m))
+static bool all_places(struct trace_event_call *call, bool (*test)(const struct place *at))
 {
-	struct trace_kprobe_member *m;
 	struct trace_kprobe *tk;
+	struct place at;
 	bool any = false;
+	unsigned int n;
 
-	list_for_each_entry(tk, &trace_probe_event_from_call(call)->probes, tp.list) {
-		for_each_member(m, tk) {
-			if (!test(m))
+	for_each_trace_kprobe_of_call(tk, call) {
+		if (READ_ONCE(tk->retired))
+			continue;
+		for (n = 0; copy_place(tk, n, &at); n++) {
+			if (!test(&at))
 				return false;
 			any = true;
 		}
@@ -49,38 +72,38 @@ static bool all_members(struct trace_event_call *call,
 	return any;
 }
 
-static bool member_on_entry(const struct trace_kprobe_member *m)
+static bool place_on_entry(const struct place *at)
 {
-	return m->registered && m->rp.kp.flags & KPROBE_FLAG_ON_FUNC_ENTRY;
+	return at->on_entry;
 }
 
 /**
  * trace_kprobe_on_func_entry() - does an event probe nothing but functions' entries?
  * @call:	the event
  *
- * Context: may sleep; the caller holds the event.
+ * Context: may sleep; the caller has a reference to the event.
  * Return: true when all the places that it probes are.
  */
 bool trace_kprobe_on_func_entry(struct trace_event_call *call)
 {
-	return all_members(call, member_on_entry);
+	return all_places(call, place_on_entry);
 }
 
-static bool member_injectable(const struct trace_kprobe_member *m)
+static bool place_injectable(const struct place *at)
 {
-	return m->registered && within_error_injection_list((unsigned long)m->rp.kp.addr);
+	return at->addr && within_error_injection_list(at->addr);
 }
 
 /**
  * trace_kprobe_error_injectable() - may an error be injected wherever an event probes?
  * @call:	the event
  *
- * Context: may sleep; the caller holds the event.
+ * Context: may sleep; the caller has a reference to the event.
  * Return: true when all the functions that it probes are said to allow it.
  */
 bool trace_kprobe_error_injectable(struct trace_event_call *call)
 {
-	return all_members(call, member_injectable);
+	return all_places(call, place_injectable);
 }
 
 /**
@@ -89,31 +112,35 @@ bool trace_kprobe_error_injectable(struct trace_event_call *call)
  * @fd_type:	BPF_FD_TYPE_KPROBE or BPF_FD_TYPE_KRETPROBE
  * @symbol:	the symbol or the pattern; NULL when it was defined by an address
  * @probe_offset: bytes from the symbol
- * @probe_addr:	the address; 0 when it is not to be seen, or when there are several
+ * @probe_addr:	the address; 0 when it is not to be seen, when there is none as its
+ *		module is not loaded, or when there are several
  * @missed:	how many hits were missed; NULL if it is not asked for
  * @perf_type_tracepoint: the event is one of tracefs, not perf's own
  *
- * Context: may sleep.
+ * Context: may sleep; the caller holds @event, and so what is in @symbol.
  * Return: 0, or -EINVAL when the event has no probe.
  */
 int bpf_get_kprobe_info(const struct perf_event *event, u32 *fd_type, const char **symbol,
 			u64 *probe_offset, u64 *probe_addr, unsigned long *missed,
 			bool perf_type_tracepoint)
 {
-	struct trace_kprobe *tk = first_of(event->tp_event);
-	unsigned long addr = 0;
+	struct trace_kprobe *tk = trace_kprobe_of_call(event->tp_event);
+	struct place at, second;
 
 	if (!tk)
 		return -EINVAL;
-	if (tk->nr_members == 1 && kallsyms_show_value(current_cred()))
-		addr = (unsigned long)tk->members[0].rp.kp.addr;
+	if (!copy_place(tk, 0, &at) || copy_place(tk, 1, &second) ||
+	    !kallsyms_show_value(current_cred()))
+		at.addr = 0;
 
 	*fd_type = tk->is_return ? BPF_FD_TYPE_KRETPROBE : BPF_FD_TYPE_KPROBE;
 	*symbol = tk->symbol;
 	*probe_offset = tk->offset;
-	*probe_addr = addr;
-	if (missed)
-		*missed = trace_kprobe_misses(tk);
+	*probe_addr = at.addr;
+	if (!missed)
+		return 0;
+	guard(rcu)();
+	*missed = trace_kprobe_misses(tk);
 	return 0;
 }
 
@@ -182,7 +209,7 @@ create_local_trace_kprobe(char *func, void *addr, unsigned long offs, bool is_re
  */
 void destroy_local_trace_kprobe(struct trace_event_call *event_call)
 {
-	struct trace_kprobe *tk = first_of(event_call);
+	struct trace_kprobe *tk = trace_kprobe_of_call(event_call);
 
 	if (WARN_ON_ONCE(!tk || trace_probe_is_enabled(&tk->tp)))
 		return;

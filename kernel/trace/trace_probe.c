@@ -15,7 +15,9 @@
  */
 #include <linux/hashtable.h>
 #include <linux/list.h>
+#include <linux/rculist.h>
 #include <linux/rcupdate.h>
+#include <linux/rwsem.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/stringhash.h>
@@ -189,6 +191,31 @@ int trace_probe_init(struct trace_probe *tp, const char *event,
 	return 0;
 }
 
+/*
+ * An event's fields are named by the strings of its first probe.  Those of the next
+ * say the same.
+ */
+static void hand_over_names(struct trace_probe *from, struct trace_probe *to)
+{
+	unsigned int i;
+
+	for (i = 0; i < from->nr_args; i++) {
+		swap(from->args[i].name, to->args[i].name);
+		swap(from->args[i].fmt, to->args[i].fmt);
+	}
+}
+
+/* It goes, and its event stays. */
+static void leave_event(struct trace_probe *tp)
+{
+	/* Entries are printed by what the first probe has, under this alone. */
+	down_write(&trace_event_sem);
+	if (list_is_first(&tp->list, &tp->event->probes))
+		hand_over_names(tp, list_next_entry(tp, list));
+	list_del_init(&tp->list);
+	up_write(&trace_event_sem);
+}
+
 /**
  * trace_probe_unlink() - take a probe out of its event
  * @tp:	the probe; no hit looks at it any more
@@ -197,12 +224,13 @@ int trace_probe_init(struct trace_probe *tp, const char *event,
  */
 void trace_probe_unlink(struct trace_probe *tp)
 {
-	struct trace_probe_event *tpe = tp->event;
-
-	list_del_init(&tp->list);
+	if (trace_probe_has_sibling(tp)) {
+		leave_event(tp);
+	} else {
+		list_del_init(&tp->list);
+		free_event(tp->event);
+	}
 	tp->event = NULL;
-	if (list_empty(&tpe->probes))
-		free_event(tpe);
 }
 
 /**
@@ -235,7 +263,8 @@ int trace_probe_append(struct trace_probe *tp, struct trace_probe *to)
 		return -EBUSY;
 	trace_probe_unlink(tp);
 	tp->event = to->event;
-	list_add_tail(&tp->list, &to->event->probes);
+	/* Who has a reference to the event may be looking. */
+	list_add_tail_rcu(&tp->list, &to->event->probes);
 	return 0;
 }
 

@@ -5,9 +5,13 @@
 # function back to its caller with a value.
 #
 # usage: own_override.py event ID VALUE | own_override.py function NAME VALUE
+#        own_override.py query PID
 #
 # ID is of an event in tracefs; NAME has perf make an event of its own.  It says
 # "ready", works until it is killed, and fails when the kernel refuses.
+#
+# PID is another one that does that: of what it probes the symbol, the offset and
+# the address are told, as the kernel tells who asks.
 
 import ctypes
 import os
@@ -15,7 +19,7 @@ import signal
 import struct
 import sys
 
-PROG_LOAD, KPROBE = 5, 2
+PROG_LOAD, TASK_FD_QUERY, KPROBE = 5, 20, 2
 SYS_BPF, SYS_PERF_EVENT_OPEN = 321, 298
 IOC_ENABLE, IOC_SET_BPF = 0x2400, 0x40042408
 TRACEPOINT = 2
@@ -62,7 +66,24 @@ def perf_event(kind, name):
     return call("perf_event_open", SYS_PERF_EVENT_OPEN, attr, -1, 0, -1, 8)
 
 
+def query(pid):
+    """Its perf event is one of its files."""
+    name = ctypes.create_string_buffer(256)
+    for fd in map(int, os.listdir(f"/proc/{pid}/fd")):
+        attr = ctypes.create_string_buffer(
+            struct.pack("<IIIIQ", pid, fd, 0, len(name),
+                        ctypes.addressof(name)), 128)
+        if libc.syscall(SYS_BPF, TASK_FD_QUERY, attr, 128) == 0:
+            offset, addr = struct.unpack_from("<QQ", attr.raw, 32)
+            print(name.value.decode() or "-", offset, hex(addr))
+            return
+    sys.exit(f"process {pid} has no perf event")
+
+
 def main():
+    if sys.argv[1] == "query":
+        query(int(sys.argv[2]))
+        return
     kind, name, value = sys.argv[1:4]
     prog, event = program(int(value)), perf_event(kind, name)
     for request, arg in ((IOC_SET_BPF, prog), (IOC_ENABLE, 0)):
