@@ -47,3 +47,32 @@ insert_below $dynevent 'static ssize_t dyn_event_write(struct file *file, ' '{' 
 	guard(trace_kprobe_deletion)();
 
 END
+
+# What deletion leaves in the buffers: the number of an event is free when they have
+# been emptied, be it later.
+anchor='int dyn_event_release(const char *raw_command, '
+replace_below $dynevent "$anchor" '	tracing_reset_all_online_cpus();' <<'END'
+	trace_kprobe_reset_buffers();
+END
+anchor='int dyn_events_release_all(struct dyn_event_operations *type)'
+replace_below $dynevent "$anchor" '	tracing_reset_all_online_cpus();' <<'END'
+	trace_kprobe_reset_buffers();
+END
+insert_below kernel/trace/trace.h 'struct trace_array {' '	bool			clear_trace;' <<'END'
+	bool			clear_later;	/* trace_kprobe_reset.c */
+END
+output=kernel/trace/trace_output.c
+insert_after $output '#include "trace_output.h"' <<'END'
+#include "trace_probe_batch.h"
+END
+anchor='static void free_trace_event_type(int type)'
+insert_before $output "$anchor" <<'END'
+void trace_event_free_type(int type)
+{
+	ida_free(&trace_event_ida, type);
+}
+
+END
+replace_below $output "$anchor" '	if (type >= __TRACE_LAST_TYPE)' <<'END'
+	if (type >= __TRACE_LAST_TYPE && !trace_kprobe_keeps_type(type))
+END

@@ -12,6 +12,7 @@
  *	trace_kprobe_symbols.c	what symbols and patterns mean
  *	trace_kprobe_members.c	from that to members, registered; modules
  *	trace_kprobe_arm.c	enable, disable, delete: whole sets at once
+ *	trace_kprobe_reset.c	what deletion leaves behind in the ring buffers
  *	trace_kprobe_hit.c	what a hit does, and how an entry looks
  *	trace_kprobe_perf.c	perf's own events, and what BPF asks
  *	trace_kprobe_cmd.c	definitions made by other parts of the kernel
@@ -196,6 +197,10 @@ int trace_kprobe_disable(struct trace_event_call *call, struct trace_event_file 
  * unregistered.
  */
 void trace_kprobe_retire(struct trace_kprobe *tk);
+bool trace_kprobe_is_deleting(void);
+
+/* trace_kprobe_reset.c */
+void trace_kprobe_reset_kept(void);
 
 /* trace_kprobe_hit.c */
 void trace_kprobe_init_call(struct trace_kprobe *tk);	/* class and funcs: of a new event */

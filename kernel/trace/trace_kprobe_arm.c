@@ -445,8 +445,19 @@ void trace_kprobe_retire(struct trace_kprobe *tk)
 	for_each_trace_kprobe_of(other, &tk->tp)
 		if (other->retired && list_empty(&other->pending))
 			list_add_tail(&other->pending, &retired_probes);
-	if (READ_ONCE(deleter) != current)
+	if (!trace_kprobe_is_deleting())
 		free_retired();
+}
+
+/**
+ * trace_kprobe_is_deleting() - does this task delete several events?
+ *
+ * Context: any.
+ * Return: true inside of guard(trace_kprobe_deletion), but in no more than one task.
+ */
+bool trace_kprobe_is_deleting(void)
+{
+	return READ_ONCE(deleter) == current;
 }
 
 /**
@@ -460,7 +471,7 @@ void trace_kprobe_delete_begin(void)
 {
 	struct task_struct *none = NULL;
 
-	if (READ_ONCE(deleter) == current || try_cmpxchg(&deleter, &none, current))
+	if (trace_kprobe_is_deleting() || try_cmpxchg(&deleter, &none, current))
 		deleter_depth++;
 }
 
@@ -468,17 +479,19 @@ void trace_kprobe_delete_begin(void)
  * trace_kprobe_delete_end() - undo trace_kprobe_delete_begin()
  *
  * The outermost unregisters all that was deleted, in one transaction and one grace
- * period for plain, one for return probes, and frees it.
+ * period for plain, one for return probes, and frees it; and empties the buffers that
+ * may have entries of it.
  *
  * Context: event_mutex not held; may sleep.
  */
 void trace_kprobe_delete_end(void)
 {
-	if (READ_ONCE(deleter) != current || --deleter_depth)
+	if (!trace_kprobe_is_deleting() || --deleter_depth)
 		return;
 
 	mutex_lock(&event_mutex);
 	free_retired();
+	trace_kprobe_reset_kept();
 	/* The next deleter finds our depth, which is 0. */
 	smp_store_release(&deleter, NULL);
 	mutex_unlock(&event_mutex);

@@ -14,24 +14,36 @@
  *	guard(trace_kprobe_deletion)();
  *		delete; event_mutex is not held where it begins nor where its
  *		scope ends.  It belongs to the task and nests.
+ *
+ * In a deletion, the ring buffers are emptied once; trace_kprobe_reset.c.
  */
 
 #ifndef _TRACE_PROBE_BATCH_H
 #define _TRACE_PROBE_BATCH_H
 
 #include <linux/cleanup.h>
+#include <linux/types.h>
+
+#include "trace.h"
 
 #ifdef CONFIG_KPROBE_EVENTS
 void trace_kprobe_batch_begin(void);
 int trace_kprobe_batch_commit(int ret);
 void trace_kprobe_delete_begin(void);
 void trace_kprobe_delete_end(void);
+bool trace_kprobe_keeps_type(int type);
+void trace_kprobe_reset_buffers(void);
 #else
 static inline void trace_kprobe_batch_begin(void) { }
 static inline int trace_kprobe_batch_commit(int ret) { return ret; }
 static inline void trace_kprobe_delete_begin(void) { }
 static inline void trace_kprobe_delete_end(void) { }
+static inline bool trace_kprobe_keeps_type(int type) { return false; }
+static inline void trace_kprobe_reset_buffers(void) { tracing_reset_all_online_cpus(); }
 #endif
+
+/* trace_output.c's, as it is edited: free a number that was kept. */
+void trace_event_free_type(int type);
 
 DEFINE_LOCK_GUARD_0(trace_kprobe_deletion, trace_kprobe_delete_begin(),
 		    trace_kprobe_delete_end())
