@@ -146,6 +146,10 @@ bool is_kprobe_insn_slot(unsigned long addr)
 {
 	bool found;
 
+	/* Asked at the end of every stack trace, of an address that is the user's. */
+	if (list_empty(&slot_pages))
+		return false;
+
 	rcu_read_lock();
 	found = slot_page_of(addr);
 	rcu_read_unlock();
