@@ -44,6 +44,7 @@ enum {
  * @expanded:	the array, if it is not part of @argv
  * @dentries:	words made for %pd and %pD
  * @ctx:	for the parser of the arguments
+ * @proto_word:	the word that asked for the prototype, 0: none has
  * @tk:		the probe
  * @event_buf:	room for @event
  * @group_buf:	room for @group
@@ -66,6 +67,7 @@ struct definition {
 	const char			**expanded;
 	char				*dentries;
 	struct traceprobe_parse_context	ctx;
+	int				proto_word;
 	struct trace_kprobe		*tk;
 	char				event_buf[MAX_EVENT_NAME_LEN];
 	char				group_buf[MAX_EVENT_NAME_LEN];
@@ -335,6 +337,33 @@ static int step_alloc(struct definition *d)
 	return tk->symbol ? 0 : -ENOMEM;
 }
 
+/* The word in which the prototype was asked for before the arguments are parsed. */
+static int meta_word(const struct definition *d)
+{
+	int i;
+
+	for (i = WORD_ARGS; i < d->argc; i++)
+		if (!strcmp(d->argv[i], "$arg*"))
+			return i;
+	return WORD_PLACE;
+}
+
+static int step_args(struct definition *d)
+{
+	int i, err = 0;
+
+	if (d->ctx.proto)
+		d->proto_word = meta_word(d);
+	for (i = 0; i < d->nr_args && !err; i++) {
+		trace_probe_log_set_index(i + WORD_ARGS);
+		d->ctx.offset = 0;
+		err = traceprobe_parse_probe_arg(&d->tk->tp, i, d->args[i], &d->ctx);
+		if (d->ctx.proto && !d->proto_word)
+			d->proto_word = i + WORD_ARGS;
+	}
+	return err;
+}
+
 static int step_members(struct definition *d)
 {
 	int err;
@@ -368,38 +397,11 @@ static bool members_agree(struct definition *d)
 	return true;
 }
 
-/* The word in which the prototype was asked for before the arguments are parsed. */
-static int meta_word(const struct definition *d)
+static int step_prototypes(struct definition *d)
 {
-	int i;
-
-	for (i = WORD_ARGS; i < d->argc; i++)
-		if (!strcmp(d->argv[i], "$arg*"))
-			return i;
-	return WORD_PLACE;
-}
-
-static int check_prototypes(struct definition *d, int word, bool *checked)
-{
-	if (!d->is_glob || !d->ctx.proto || *checked)
+	if (!d->is_glob || !d->ctx.proto || members_agree(d))
 		return 0;
-	*checked = true;
-	return members_agree(d) ? 0 : refuse_at(word, 0, TP_ERR_GLOB_PROTO);
-}
-
-static int step_args(struct definition *d)
-{
-	bool checked = false;
-	int i, err;
-
-	err = check_prototypes(d, meta_word(d), &checked);
-	for (i = 0; i < d->nr_args && !err; i++) {
-		trace_probe_log_set_index(i + WORD_ARGS);
-		d->ctx.offset = 0;
-		err = traceprobe_parse_probe_arg(&d->tk->tp, i, d->args[i], &d->ctx);
-		err = err ?: check_prototypes(d, i + WORD_ARGS, &checked);
-	}
-	return err;
+	return refuse_at(d->proto_word, 0, TP_ERR_GLOB_PROTO);
 }
 
 static int place_error(int err)
@@ -432,8 +434,9 @@ static int (* const steps[])(struct definition *d) = {
 	step_locate,
 	step_expand,
 	step_alloc,
-	step_members,
 	step_args,
+	step_members,		/* late: a pattern has all symbols walked through */
+	step_prototypes,
 	step_register,
 };
 
