@@ -17,5 +17,5 @@ obj-$(CONFIG_PROBE_EVENTS) += trace_probe_parse.o trace_probe_lex.o
 obj-$(CONFIG_PROBE_EVENTS) += trace_probe_value.o trace_probe_words.o trace_probe_store.o
 obj-$(CONFIG_PROBE_EVENTS) += trace_probe_type.o trace_probe_expand.o
 obj-$(CONFIG_PROBE_EVENTS) += trace_probe_print.o trace_probe_log.o
-obj-$(CONFIG_PROBE_EVENTS_BTF_ARGS) += trace_probe_btf.o
+obj-$(CONFIG_PROBE_EVENTS_BTF_ARGS) += trace_probe_btf.o trace_probe_btf_func.o
 END

@@ -38,7 +38,7 @@ bool probe_btf_knows(struct traceprobe_parse_context *ctx)
 	if (!ctx->funcname || !tparg_knows_params(ctx->flags))
 		return false;
 
-	ctx->proto = btf_find_func_proto(plain_name(ctx->funcname), &ctx->btf);
+	ctx->proto = probe_btf_find_proto(plain_name(ctx->funcname), &ctx->btf);
 	if (!ctx->proto) {
 		ctx->btf = NULL;
 		return false;
@@ -414,10 +414,10 @@ bool trace_probe_same_prototype(const char *func, const char *other)
 	struct btf *btf, *other_btf;
 	bool same = false;
 
-	proto = btf_find_func_proto(plain_name(func), &btf);
+	proto = probe_btf_find_proto(plain_name(func), &btf);
 	if (!proto)
 		return false;
-	with = btf_find_func_proto(plain_name(other), &other_btf);
+	with = probe_btf_find_proto(plain_name(other), &other_btf);
 	if (with) {
 		same = same_params(btf, proto, other_btf, with) &&
 		       same_type((struct btf_ref){ btf, proto->type },

@@ -9,6 +9,7 @@
  *	trace_probe_store.c	TYPE: stages 3 to 5
  *	trace_probe_type.c	the types
  *	trace_probe_btf.c	what the kernel's own debug information says
+ *	trace_probe_btf_func.c	... of a function, found by its name
  *	trace_probe_expand.c	words that are replaced before all that
  *
  * A function that returns an errno has logged the error, unless it is -ENOMEM.
@@ -121,6 +122,7 @@ int probe_btf_parse_retval(struct probe_parser *p, struct probe_span fields);
 int probe_btf_to_string(struct probe_parser *p);
 const char *probe_btf_default_type(struct traceprobe_parse_context *ctx);
 void probe_btf_finish(struct traceprobe_parse_context *ctx);
+const struct btf_type *probe_btf_find_proto(const char *func, struct btf **btf);
 #else
 static inline bool probe_btf_knows(struct traceprobe_parse_context *ctx)
 {
