@@ -17,24 +17,41 @@ struct function {
 	bool has_retval;
 	int nr_args;
 	const char *args[4];	/* as BTF names them */
-	const char *field;	/* of one of those, or NULL */
+	const char *fields[5];	/* of those; the last ones may be NULL */
+	const char *retval;	/* of the return value, or NULL */
 };
+
+#define FILE_FIELDS(file)						\
+	{ file "->f_flags", file "->f_path.dentry",			\
+	  file "->f_path.dentry->d_name.name:string",			\
+	  file "->f_inode->i_sb->s_id:string", file "->f_inode->i_ino:x32" }
 
 static const struct function functions[] = {
 	{ "vfs_read", true, 4, { "file", "buf", "count", "pos" },
-	  "file->f_flags" },
+	  .fields = FILE_FIELDS("file") },
 	{ "vfs_write", true, 4, { "file", "buf", "count", "pos" },
-	  "file->f_path.dentry" },
-	{ "vfs_open", true, 2, { "path", "file" }, "path->dentry" },
-	{ "vfs_fsync", true, 2, { "file", "datasync" }, "file->f_mode" },
-	{ "filp_close", true, 2, { "filp", "id" }, "filp->f_pos" },
+	  .fields = FILE_FIELDS("file") },
+	{ "vfs_open", true, 2, { "path", "file" },
+	  .fields = { "path->dentry",
+		      "path->mnt->mnt_sb->s_type->name:string" } },
+	{ "vfs_fsync", true, 2, { "file", "datasync" },
+	  .fields = FILE_FIELDS("file") },
+	{ "filp_close", true, 2, { "filp", "id" },
+	  .fields = FILE_FIELDS("filp") },
 	{ "do_filp_open", true, 3, { "dfd", "pathname", "op" },
-	  "pathname->name" },
+	  .fields = { "pathname->name", "pathname->name:string" },
+	  .retval = "$retval->f_inode->i_size" },
 	{ "do_sys_openat2", true, 3, { "dfd", "filename", "how" },
-	  "how->flags" },
-	{ "dput", false, 1, { "dentry" }, "dentry->d_flags" },
-	{ "kfree", false, 1, { "object" }, NULL },
-	{ "kill_pid", true, 3, { "pid", "sig", "priv" }, "pid->level" },
+	  .fields = { "how->flags", "filename:ustring" } },
+	{ "dput", false, 1, { "dentry" },
+	  .fields = { "dentry->d_flags", "dentry->d_name.len",
+		      "dentry->d_iname:string" } },
+	{ "kfree", false, 1, { "object" }, .retval = NULL },
+	{ "kill_pid", true, 3, { "pid", "sig", "priv" },
+	  .fields = { "pid->level" } },
+	{ "wake_up_new_task", false, 1, { "p" },
+	  .fields = { "p->pid", "p->comm:string", "p->sched_reset_on_fork",
+		      "p->se.vruntime", "p->real_parent->tgid:u16" } },
 };
 
 /* What is being defined, and so which arguments there can be. */
@@ -145,12 +162,28 @@ static enum value put_variable(struct rng *r, struct text *t,
 	return put_memory(r, t);
 }
 
-static enum value put_btf(struct rng *r, struct text *t, struct context *c)
+static const char *any_field(struct rng *r, const struct function *fn)
 {
-	if (opt.no_btf)
+	unsigned int n = 0;
+
+	while (n < ARRAY_SIZE(fn->fields) && fn->fields[n])
+		n++;
+	return n ? fn->fields[below(r, n)] : NULL;
+}
+
+/* A parameter, or a member that one leads to. */
+static enum value put_btf(struct rng *r, struct text *t, struct context *c,
+			  int depth)
+{
+	const char *field = any_field(r, c->fn);
+
+	/* Nothing is said of what is dereferenced by hand. */
+	if (opt.no_btf || depth)
 		c->fate = MAY_FAIL;
-	if (c->fn->field && c->fields && chance(r, 50))
-		put(t, "%s", c->fn->field);
+	if (c->returns && c->fn->retval && chance(r, 50))
+		put(t, "%s", c->fn->retval);
+	else if (field && c->fields && chance(r, 60))
+		put(t, "%s", field);
 	else
 		put(t, "%s", c->fn->args[below(r, c->fn->nr_args)]);
 	return TYPED;
@@ -167,8 +200,8 @@ static enum value put_fetch(struct rng *r, struct text *t,
 		return put_memory(r, t);
 	if (way < 50 && !depth)
 		return put_immediate(r, t, depth);
-	if (way < 65 && c->btf && c->fn && !depth)
-		return put_btf(r, t, c);
+	if (way < (depth ? 45 : 65) && c->btf && c->fn)
+		return put_btf(r, t, c, depth);
 	if (way < 85 && c->regs) {
 		put(t, "%%%s", one_of(r, regs));
 		return REGISTER;
@@ -300,20 +333,21 @@ static void put_place(struct rng *r, struct text *t, struct context *c)
 	unsigned int way = below(r, 100);
 
 	c->fn = &one_of(r, functions);
-	if (way < 15 && !opt.old) {
+	/* Rarely, see make_line(). */
+	if (way < 1 && !opt.old) {
 		put(t, " ");
 		put_glob(r, t, c);
-	} else if (way < 17) {
+	} else if (way < 3) {
 		/* The kernel has a line in its log for each. */
 		put(t, " nomod:%s", c->fn->name);
 		c->fn = NULL;
 		c->btf = false;
-	} else if (way < 25 && !c->returns && !opt.lenient) {
+	} else if (way < 12 && !c->returns && !opt.lenient) {
 		/* The base lists another address than the one it was given. */
 		put(t, " 0x%lx", vfs_read_addr);
 		c->fn = NULL;
 		c->btf = false;
-	} else if (way < 30 && !c->returns) {
+	} else if (way < 17 && !c->returns) {
 		/* It may not be where an instruction begins. */
 		put(t, " %s+%u", c->fn->name, 1 + below(r, 40));
 		c->fn = NULL;
@@ -363,7 +397,8 @@ static enum fate put_tracepoint(struct rng *r, struct text *t, uint64_t nr)
 {
 	static const struct function on = {
 		"sched_switch", false, 3, { "preempt", "prev", "next" },
-		"next->pid"
+		.fields = { "next->pid", "prev->comm:string",
+			    "next->sched_reset_on_fork" }
 	};
 	struct context c = { .fn = &on, .btf = true, .fields = true };
 
@@ -427,13 +462,14 @@ enum fate generate(struct rng *r, struct text *t, uint64_t nr,
 		return put_deletion(r, t, nr);
 	if (target == DYNAMIC_EVENTS) {
 		way = below(r, 100);
-		if (way < 20)
+		/* An fprobe has all functions walked through. */
+		if (way < 3)
 			return put_fprobe(r, t, nr);
-		if (way < 30)
+		if (way < 15)
 			return put_tracepoint(r, t, nr);
-		if (way < 50)
+		if (way < 40)
 			return put_eprobe(r, t, nr);
-		if (way < 70)
+		if (way < 65)
 			return put_uprobe(r, t, nr);
 	}
 	return put_kprobe(r, t, nr);
