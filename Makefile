@@ -20,7 +20,7 @@ for-tests := $(under-test) $(if $(T),$(if $(findstring storm,$(T)),debug),debug)
 help:
 	@echo 'make run      build our kernel if needed, boot it, show probes at work'
 	@echo 'make test     all tests; a part of them: make test T=kprobe'
-	@echo 'make soak     a million mutated definitions of probe events, for hours'
+	@echo 'make soak     a million mutated definitions of probe events, an hour or two'
 	@echo 'make bench    cost of probes, ours and stock side by side'
 	@echo 'make shell    a shell in the guest'
 	@echo 'make kernel   build/linux (source), build/ours (built)'

@@ -77,6 +77,9 @@ static const char * const scalars[] = {
 	"x8", "x16", "x32", "x64", "char", "symbol",
 };
 
+/* Its name not counted. */
+#define LONGEST_ARG	63
+
 static void put_number(struct rng *r, struct text *t, unsigned int most)
 {
 	unsigned int n = below(r, most + 1);
@@ -253,6 +256,7 @@ static void put_arg(struct rng *r, struct text *t, struct context *c, int nr)
 {
 	struct text body = { .len = 0 };
 	enum value value;
+	size_t at;
 
 	if (c->btf && c->fn && !c->all_args && chance(r, 5)) {
 		c->all_args = true;
@@ -267,8 +271,11 @@ static void put_arg(struct rng *r, struct text *t, struct context *c, int nr)
 		put(t, " v%d_%c=", nr, 'a' + below(r, 26));
 	else
 		put(t, " ");
+	at = t->len;
 	put(t, "%s", body.s);
 	put_type(r, t, value);
+	if (t->len - at > LONGEST_ARG)
+		c->fate = MAY_FAIL;
 }
 
 static void put_args(struct rng *r, struct text *t, struct context *c)
