@@ -83,12 +83,14 @@ ROWS = (
         ("events.create", "create, one write", 900),
         ("events.enable", "enable, events/GROUP/enable", 150),
         ("events.disable", "disable, the same", 150),
-        ("events.delete", "delete, one write", 500))),
+        ("events.delete", "delete, one write that clears", 500),
+        ("events.delete.lines", "delete, one write, a line each", 500))),
     ("The same with waiting for grace periods, ms of guest time", (
         ("events.create.elapsed", "create", 900),
         ("events.enable.elapsed", "enable", 150),
         ("events.disable.elapsed", "disable", 150),
-        ("events.delete.elapsed", "delete", 500))),
+        ("events.delete.elapsed", "delete, a write that clears", 500),
+        ("events.delete.lines.elapsed", "delete, a line each", 500))),
     ("Instructions to create one event, beside others", (
         ("events.one.0", "no others", None),
         ("events.one.1000", "1,000 others", "events.one.0"),
