@@ -126,31 +126,39 @@ static struct rethook_node *drop_abandoned(unsigned long frame)
 NOKPROBE_SYMBOL(drop_abandoned);
 
 /*
- * The call was hooked more than once: only the first to do so found the true
- * address, the others the trampoline's.  Tell it to all, innermost first.
- * Returns how many there are.
+ * The call may have been hooked more than once: only the first to do so found
+ * an address that is not the trampoline's.  Returns its instance, and counts them.
  */
-static int share_ret_addr(struct rethook_node *node)
+static const struct rethook_node *find_first(const struct rethook_node *node, int *num)
 {
-	struct rethook_node *last = node;
-	int n = 1;
+	const struct rethook_node *first = node;
 
-	for (; is_rethook_trampoline(last->ret_addr); n++) {
-		last = to_node(last->llist.next);
-		if (!last || last->frame != node->frame)
+	for (*num = 1; is_rethook_trampoline(first->ret_addr); ++*num) {
+		first = to_node(first->llist.next);
+		if (!first || first->frame != node->frame)
 			panic("rethook: return address lost at frame %lx\n", node->frame);
 	}
-	for (; node != last; node = to_node(node->llist.next))
-		WRITE_ONCE(node->ret_addr, last->ret_addr);
-	return n;
+	return first;
 }
-NOKPROBE_SYMBOL(share_ret_addr);
+NOKPROBE_SYMBOL(find_first);
+
+/* What handlers are told, when the function graph tracer has its own way back. */
+static unsigned long find_caller(const struct rethook_node *first)
+{
+	struct llist_node *cur = NULL;
+
+	if (likely(!is_graph_handler(first->ret_addr)))
+		return first->ret_addr;
+	return rethook_find_ret_addr(current, first->frame, &cur) ?: first->ret_addr;
+}
+NOKPROBE_SYMBOL(find_caller);
 
 /* The instance on top is that of the call that returns, and off it goes. */
-static __always_inline void finish(struct rethook_node *node, unsigned long ret_addr,
+static __always_inline void finish(struct rethook_node *node, unsigned long caller,
 				   struct pt_regs *regs)
 {
-	run_handler(node->rethook, node, ret_addr, regs);
+	WRITE_ONCE(node->ret_addr, caller);
+	run_handler(node->rethook, node, caller, regs);
 	WRITE_ONCE(current->rethooks.first, node->llist.next);
 	barrier();
 	rethook_recycle(node);
@@ -166,21 +174,22 @@ static __always_inline void finish(struct rethook_node *node, unsigned long ret_
  */
 asmlinkage __visible void rethook_return_slow(struct pt_regs *regs)
 {
-	struct rethook_node *node;
-	unsigned long ret_addr;
+	unsigned long *slot = arch_rethook_return_slot(regs);
+	const struct rethook_node *first;
+	unsigned long caller;
 	int n;
 
-	node = drop_abandoned((unsigned long)arch_rethook_return_slot(regs));
-	n = share_ret_addr(node);
-	ret_addr = node->ret_addr;
+	first = find_first(drop_abandoned((unsigned long)slot), &n);
+	caller = find_caller(first);
 	/*
-	 * From here on an unwinder needs no instance to find the true address, and
-	 * handlers see the registers as they will be in the caller.
+	 * From here on an unwinder finds the true address in the slot, or asks the
+	 * function graph tracer as ever; and handlers see the registers as they
+	 * will be in the caller.
 	 */
-	arch_rethook_fix_regs(regs, ret_addr);
-	WRITE_ONCE(*arch_rethook_return_slot(regs), ret_addr);
+	arch_rethook_fix_regs(regs, caller);
+	WRITE_ONCE(*slot, first->ret_addr);
 	while (n--)
-		finish(to_node(current->rethooks.first), ret_addr, regs);
+		finish(to_node(current->rethooks.first), caller, regs);
 }
 NOKPROBE_SYMBOL(rethook_return_slow);
 

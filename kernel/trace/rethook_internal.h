@@ -5,6 +5,7 @@
 #ifndef _KERNEL_TRACE_RETHOOK_INTERNAL_H
 #define _KERNEL_TRACE_RETHOOK_INTERNAL_H
 
+#include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/mutex.h>
 #include <linux/rethook.h>
@@ -16,6 +17,23 @@
 extern struct mutex rethook_mutex;
 
 asmlinkage void rethook_return_slow(struct pt_regs *regs);
+
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+
+/* What the function graph tracer puts in place of a return address. */
+static __always_inline bool is_graph_handler(unsigned long addr)
+{
+	return addr == (unsigned long)return_to_handler;
+}
+
+#else /* !CONFIG_FUNCTION_GRAPH_TRACER */
+
+static inline bool is_graph_handler(unsigned long addr)
+{
+	return false;
+}
+
+#endif /* CONFIG_FUNCTION_GRAPH_TRACER */
 
 #ifdef CONFIG_KPROBES
 

@@ -60,6 +60,10 @@ SYM_CODE_START(arch_rethook_trampoline)
 	movq	RETHOOK_NODE_ret_addr(%rbx), %rdx
 	cmpq	$arch_rethook_trampoline, %rdx
 	je	.Lslow
+#ifdef CONFIG_FUNCTION_GRAPH_TRACER
+	cmpq	$return_to_handler, %rdx
+	je	.Lslow
+#endif
 
 	/* What handlers see; and unwinders need the instance no more. */
 	addq	$16, RSP(%rsp)
@@ -84,14 +88,12 @@ SYM_CODE_START(arch_rethook_trampoline)
 	movq	(%rbx), %rax
 	movq	%rax, TASK_rethooks(%r13)
 	movq	RETHOOK_pool(%r12), %rcx
-	addq	PER_CPU_VAR(this_cpu_off), %rcx
-	movq	RETHOOK_POOL_top(%rcx), %rax
-	cmpq	RETHOOK_POOL_end(%rcx), %rax
+	movq	__percpu RETHOOK_POOL_top(%rcx), %rax
+	cmpq	__percpu RETHOOK_POOL_end(%rcx), %rax
 	jae	.Lrecycle_slow
 	movq	$0, RETHOOK_NODE_rethook(%rbx)
 	movq	%rbx, (%rax)
-	addq	$8, %rax
-	movq	%rax, RETHOOK_POOL_top(%rcx)
+	addq	$8, __percpu RETHOOK_POOL_top(%rcx)
 .Lfinish:
 	decl	PER_CPU_VAR(pcpu_hot + X86_preempt_count)
 	jz	.Lpreempt
