@@ -138,6 +138,12 @@ def build_modules(kernel):
         return target
 
 
+def wants_alone(suite, case):
+    """Does the case leave the kernel unfit for others?  Its head says so."""
+    with open(os.path.join(suite, "test.d", case)) as f:
+        return any(line.startswith("# alone: ") for line in f)
+
+
 class Lane(threading.Thread):
     """One guest after another, until the cases dealt to it are done."""
 
@@ -155,7 +161,8 @@ class Lane(threading.Thread):
             seconds = end - time.monotonic()
             if not left or seconds < 60:
                 break
-            self.run_guest(left, seconds)
+            together = [c for c in left if not wants_alone(self.job.suite, c)]
+            self.run_guest(together or left[:1], seconds)
         for case in self.cases:
             self.results.setdefault(case, ("NOT RUN", 0))
 
