@@ -241,13 +241,14 @@ void trace_probe_cleanup(struct trace_probe *tp)
 {
 	struct probe_arg *arg;
 
+	/* First: whoever stays in its event may take over something. */
+	if (tp->event)
+		trace_probe_unlink(tp);
 	for (arg = tp->args; arg < tp->args + tp->nr_args; arg++)
 		traceprobe_free_probe_arg(arg);
 	if (tp->entry_arg)
 		kfree(tp->entry_arg->code);
 	kfree(tp->entry_arg);
-	if (tp->event)
-		trace_probe_unlink(tp);
 }
 
 /**
