@@ -130,10 +130,25 @@ bool arch_text_may_be_patched(unsigned long addr)
 	return false;
 }
 
-/* Decode from the start of the function: the only way to know. */
+/* More bytes of filling in a row than there are between two functions. */
+#define FILLING_MAX	128
+
+static bool is_filling(unsigned long addr)
+{
+	u8 byte;
+
+	return !get_kernel_nofault(byte, (u8 *)addr) && byte == INT3_INSN_OPCODE &&
+	       !site_find(addr);
+}
+
+/*
+ * Decode from the start of the function: the only way to know.  A symbol reaches
+ * to the next one, and so does what may be megabytes of filling behind a section.
+ */
 static int check_boundary(unsigned long addr)
 {
 	unsigned long size, offset, at;
+	unsigned int filling = 0;
 	int len;
 
 	if (!kallsyms_lookup_size_offset(addr, &size, &offset))
@@ -142,6 +157,9 @@ static int check_boundary(unsigned long addr)
 		len = insn_length_at(at);
 		if (len < 0)
 			return len;
+		filling = len == INT3_INSN_SIZE && is_filling(at) ? filling + 1 : 0;
+		if (filling > FILLING_MAX)
+			return -EINVAL;
 	}
 	return at == addr && !text_has_debugger(addr) ? 0 : -EILSEQ;
 }
