@@ -23,12 +23,22 @@
 /* Serialises every change to probes, sites and the blacklist. */
 DEFINE_MUTEX(kprobe_mutex);
 
+/* See complain(). */
+DEFINE_RATELIMIT_STATE(kprobe_complaints, DEFAULT_RATELIMIT_INTERVAL,
+		       DEFAULT_RATELIMIT_BURST);
+
+/*
+ * More probes than one call takes: who passes such a number does not mean it, and
+ * what is behind the end of the array is no probe.
+ */
+#define KPROBE_SET_MAX	(16 * 1024 * 1024)
+
 /* Flags that a caller may pass to a registration. */
 #define KPROBE_FLAGS_FROM_CALLER (KPROBE_FLAG_DISABLED | KPROBE_FLAG_OBSERVER)
 
 /**
  * kprobe_is_registered() - is this structure a registered probe?
- * @p: a probe, or memory that never was one
+ * @p: a probe, or memory that never was one, or NULL
  *
  * Context: may sleep; kprobe_mutex not held.
  * Return: true when it is.
@@ -38,9 +48,32 @@ bool kprobe_is_registered(const struct kprobe *p)
 	bool registered;
 
 	mutex_lock(&kprobe_mutex);
-	registered = probe_site_of(p);
+	registered = p && probe_site_of(p);
 	mutex_unlock(&kprobe_mutex);
 	return registered;
+}
+
+/**
+ * kprobes_check_set() - is this a set of probes at all?
+ * @call: what was called with it
+ * @set:  the array
+ * @num:  how many
+ *
+ * Context: any but NMI.
+ * Return: 0; -EINVAL: there is none; -E2BIG.
+ */
+int kprobes_check_set(const char *call, const void *set, int num)
+{
+	if (num <= 0 || !set) {
+		complain("%s(): not a set of probes: %s, %d of them\n", call,
+			 set ? "an array" : "NULL", num);
+		return -EINVAL;
+	}
+	if (num > KPROBE_SET_MAX) {
+		complain("%s(): %d probes are too many for one call\n", call, num);
+		return -E2BIG;
+	}
+	return 0;
 }
 
 static void unlink_set(struct list_head *set)
@@ -60,10 +93,12 @@ static int link_new(struct kprobe **kps, int num, struct list_head *set)
 	int i;
 
 	for (i = 0; i < num; i++) {
-		if (!kps[i])
+		if (!kps[i]) {
+			complain("probe %d of the %d to register is NULL\n", i, num);
 			return -EINVAL;
+		}
 		if (probe_site_of(kps[i])) {
-			pr_warn("%pS: registered already\n", kps[i]->addr);
+			complain("the probe at %pS is registered already\n", kps[i]->addr);
 			return -EINVAL;
 		}
 	}
@@ -71,7 +106,7 @@ static int link_new(struct kprobe **kps, int num, struct list_head *set)
 		INIT_LIST_HEAD(&kps[i]->list);
 	for (i = 0; i < num; i++) {
 		if (!list_empty(&kps[i]->list)) {
-			pr_warn("a probe stands twice in one set\n");
+			complain("a probe stands twice in the set to register\n");
 			unlink_set(set);
 			return -EINVAL;
 		}
@@ -100,6 +135,18 @@ int kprobes_check_new(struct kprobe **kps, int num)
 	return err;
 }
 
+static const char *why_no_site(int err)
+{
+	switch (err) {
+	case -EILSEQ:
+		return "no instruction starts there";
+	case -EAGAIN:
+		return "too early in the boot";
+	default:
+		return "the instruction cannot be displaced";
+	}
+}
+
 /* Find out where @p stands, and make its site. */
 static int place(struct kprobe *p, struct list_head *txn)
 {
@@ -109,10 +156,10 @@ static int place(struct kprobe *p, struct list_head *txn)
 
 	err = probe_resolve(p, &to);
 	if (err)
-		return err;
+		return complain_of(p, err, to.why_not);
 	site = site_get(&to);
 	if (IS_ERR(site))
-		return PTR_ERR(site);
+		return complain_of(p, PTR_ERR(site), why_no_site(PTR_ERR(site)));
 
 	p->addr = (kprobe_opcode_t *)to.addr;
 	p->nmissed = 0;
@@ -177,8 +224,10 @@ static int register_set(struct list_head *set, int num)
 	int err;
 
 	err = addr_index_reserve(&kprobe_site_index, num);
-	if (err)
+	if (err) {
+		complain("no memory to find %d probes more by\n", num);
 		return err;
+	}
 	err = place_all(set, &txn);
 	if (err)
 		return err;
@@ -209,15 +258,17 @@ static int register_set(struct list_head *set, int num)
  * -ENOENT: no such symbol, or module text that is going away;
  * -EILSEQ: not an instruction boundary, or another debugger's breakpoint;
  * -EBUSY: the function's entry is held by another user who redirects it;
- * -ENODEV: ftrace is off or dead; -ENOMEM.
+ * -E2BIG: more than 16 million probes;
+ * -ENODEV: ftrace is off or dead; -EAGAIN: too early in the boot; -ENOMEM.
  */
 int register_kprobes(struct kprobe **kps, int num)
 {
 	LIST_HEAD(set);
 	int err;
 
-	if (num <= 0 || !kps)
-		return -EINVAL;
+	err = kprobes_check_set(__func__, kps, num);
+	if (err)
+		return err;
 
 	mutex_lock(&kprobe_mutex);
 	err = link_new(kps, num, &set);
@@ -242,6 +293,16 @@ int register_kprobe(struct kprobe *p)
 }
 EXPORT_SYMBOL_GPL(register_kprobe);
 
+static bool is_in(const struct kprobe *p, const struct list_head *set)
+{
+	const struct kprobe *q;
+
+	list_for_each_entry(q, set, list)
+		if (q == p)
+			return true;
+	return false;
+}
+
 /* Take registered probes out of their sites; collect both. */
 static void leave_all(struct kprobe **kps, int num, struct list_head *set,
 		      struct list_head *txn)
@@ -253,10 +314,15 @@ static void leave_all(struct kprobe **kps, int num, struct list_head *set,
 		if (!kps[i])
 			continue;
 		site = probe_site_of(kps[i]);
+		if (!site && is_in(kps[i], set)) {
+			complain("a probe stands twice in the set to unregister\n");
+			continue;
+		}
 		if (!site) {
+			complain("the probe at %pS, to unregister, is not registered\n",
+				 kps[i]->addr);
 			/* So says the documentation. */
 			kps[i]->addr = NULL;
-			pr_warn("unregistering a probe that is not registered\n");
 			continue;
 		}
 		site_leave(site, kps[i]);
@@ -274,7 +340,8 @@ static void leave_all(struct kprobe **kps, int num, struct list_head *set,
  * @num: how many
  *
  * When this returns no handler of theirs runs and none will.  A probe that is
- * not registered has its addr cleared; the others are removed all the same.
+ * not registered has its addr cleared; the others are removed all the same.  NULL
+ * is passed over, and so is a set of none.
  *
  * Context: may sleep; waits for one RCU grace period, whatever @num is.
  */
@@ -285,7 +352,7 @@ void unregister_kprobes(struct kprobe **kps, int num)
 	LIST_HEAD(set);
 	LIST_HEAD(txn);
 
-	if (num <= 0 || !kps)
+	if (!num || kprobes_check_set(__func__, kps, num))
 		return;
 
 	mutex_lock(&kprobe_mutex);
@@ -324,10 +391,19 @@ static int check_registered(struct kprobe **kps, int num, bool gone_ok)
 	int i;
 
 	for (i = 0; i < num; i++) {
-		if (!kps[i] || !probe_site_of(kps[i]))
+		if (!kps[i]) {
+			complain("probe %d of the %d to enable or disable is NULL\n", i, num);
 			return -EINVAL;
-		if (kprobe_gone(kps[i]) && !gone_ok)
+		}
+		if (!probe_site_of(kps[i])) {
+			complain("the probe at %pS, to enable or disable, is not registered\n",
+				 kps[i]->addr);
 			return -EINVAL;
+		}
+		if (kprobe_gone(kps[i]) && !gone_ok) {
+			complain("a probe to enable is gone with its text\n");
+			return -EINVAL;
+		}
 	}
 	return 0;
 }
@@ -338,8 +414,8 @@ static int check_registered(struct kprobe **kps, int num, bool gone_ok)
  * @num: how many
  *
  * Context: may sleep.
- * Return: 0; -EINVAL when one is not registered or gone; -EBUSY, -ENODEV and
- * -ENOMEM as register_kprobes().  After an error none has changed.
+ * Return: 0; -EINVAL when one is not registered or gone; -E2BIG, -EBUSY, -ENODEV
+ * and -ENOMEM as register_kprobes().  After an error none has changed.
  */
 int enable_kprobes(struct kprobe **kps, int num)
 {
@@ -347,8 +423,9 @@ int enable_kprobes(struct kprobe **kps, int num)
 	LIST_HEAD(txn);
 	int i, err;
 
-	if (num <= 0 || !kps)
-		return -EINVAL;
+	err = kprobes_check_set(__func__, kps, num);
+	if (err)
+		return err;
 
 	mutex_lock(&kprobe_mutex);
 	err = check_registered(kps, num, false);
@@ -390,7 +467,8 @@ EXPORT_SYMBOL_GPL(enable_kprobe);
  * Handlers that run when this is called may still be running when it returns.
  *
  * Context: may sleep.
- * Return: 0; -EINVAL when one is not registered: then none has changed.
+ * Return: 0; -EINVAL when one is not registered, -E2BIG as register_kprobes():
+ * then none has changed.
  */
 int disable_kprobes(struct kprobe **kps, int num)
 {
@@ -398,8 +476,9 @@ int disable_kprobes(struct kprobe **kps, int num)
 	LIST_HEAD(txn);
 	int i, err;
 
-	if (num <= 0 || !kps)
-		return -EINVAL;
+	err = kprobes_check_set(__func__, kps, num);
+	if (err)
+		return err;
 
 	mutex_lock(&kprobe_mutex);
 	err = check_registered(kps, num, true);

@@ -6,6 +6,8 @@
  * address must fulfil is the method's to say: an fentry nop, which most probes
  * are on, is known to ftrace and needs no look at its surroundings.
  */
+#define pr_fmt(fmt) "kprobes: " fmt
+
 #include <linux/kallsyms.h>
 #include <linux/module.h>
 #include <linux/string.h>
@@ -26,6 +28,34 @@ kprobe_opcode_t *kprobe_lookup_name(const char *name, unsigned int offset)
 	return (kprobe_opcode_t *)kallsyms_lookup_name(name);
 }
 
+static int refuse(struct probe_target *to, int err, const char *why)
+{
+	to->why_not = why;
+	return err;
+}
+
+/**
+ * complain_of() - tell why a probe cannot be registered
+ * @p:	 the probe
+ * @err: the errno that its caller is given
+ * @why: in words
+ *
+ * Context: any but NMI.
+ * Return: @err.
+ */
+int complain_of(const struct kprobe *p, int err, const char *why)
+{
+	if (err == -ENOMEM)
+		why = "no memory";
+	if (p->symbol_name)
+		complain("cannot probe %s+%#x: %s (%pe)\n", p->symbol_name, p->offset, why,
+			 ERR_PTR(err));
+	else
+		complain("cannot probe %pS: %s (%pe)\n", (void *)p->addr + p->offset, why,
+			 ERR_PTR(err));
+	return err;
+}
+
 /* The address that @addr or @sym, plus @offset, means; the entry's prologue skipped. */
 static int resolve(const void *addr, const char *sym, unsigned long offset,
 		   struct probe_target *to)
@@ -33,12 +63,13 @@ static int resolve(const void *addr, const char *sym, unsigned long offset,
 	unsigned long func, entry, size, into = 0;
 
 	if (!addr == !sym)
-		return -EINVAL;
+		return refuse(to, -EINVAL, addr ? "both addr and symbol_name are set" :
+						  "neither addr nor symbol_name is set");
 
 	if (sym) {
 		addr = kprobe_lookup_name(sym, 0);
 		if (!addr)
-			return -ENOENT;
+			return refuse(to, -ENOENT, "no such symbol");
 	}
 	to->addr = (unsigned long)addr + offset;
 
@@ -46,7 +77,7 @@ static int resolve(const void *addr, const char *sym, unsigned long offset,
 	func = to->addr;
 	if (!sym || offset) {
 		if (!kallsyms_lookup_size_offset(to->addr, &size, &into))
-			return -EINVAL;
+			return refuse(to, -EINVAL, "no kernel text");
 		func -= into;
 	}
 
@@ -58,8 +89,9 @@ static int resolve(const void *addr, const char *sym, unsigned long offset,
 }
 
 /* Text that exists, and will while kprobe_mutex is held. */
-static int check_text(unsigned long addr)
+static int check_text(struct probe_target *to)
 {
+	unsigned long addr = to->addr;
 	struct module *mod;
 	int err = 0;
 
@@ -69,11 +101,11 @@ static int check_text(unsigned long addr)
 	preempt_disable();
 	mod = __module_text_address(addr);
 	if (!mod)
-		err = -EINVAL;
+		err = refuse(to, -EINVAL, "no kernel text");
 	else if (mod->state == MODULE_STATE_GOING)
-		err = -ENOENT;
+		err = refuse(to, -ENOENT, "its module is leaving");
 	else if (within_module_init(addr, mod) && mod->state != MODULE_STATE_COMING)
-		err = -ENOENT;
+		err = refuse(to, -ENOENT, "init text, which is freed");
 	preempt_enable();
 	return err;
 }
@@ -86,10 +118,10 @@ static int check_fentry(struct probe_target *to)
 	if (!nop)
 		return 0;
 	if (!IS_ENABLED(CONFIG_KPROBES_ON_FTRACE))
-		return -EINVAL;
+		return refuse(to, -EINVAL, "ftrace's, and kprobes are built without it");
 	/* In the middle of the nop, or of the call that it may be. */
 	if (nop != to->addr)
-		return -EILSEQ;
+		return refuse(to, -EILSEQ, "no instruction starts there");
 	to->fentry = true;
 	return 0;
 }
@@ -100,7 +132,7 @@ static int check_fentry(struct probe_target *to)
  * @to: the answer
  *
  * Context: may sleep; kprobe_mutex held, which also keeps the text in place.
- * Return: 0;
+ * Return: 0; or an errno, and @to says why in words:
  * -EINVAL: both or neither of addr and symbol_name, no kernel text, blacklisted;
  * -ENOENT: no such symbol, or its module is leaving, or its init text is freed;
  * -EILSEQ: in the middle of an fentry nop.
@@ -113,11 +145,11 @@ int probe_resolve(const struct kprobe *p, struct probe_target *to)
 	err = resolve(p->addr, p->symbol_name, p->offset, to);
 	if (err)
 		return err;
-	err = check_text(to->addr);
+	err = check_text(to);
 	if (err)
 		return err;
 	if (within_kprobe_blacklist(to->addr))
-		return -EINVAL;
+		return refuse(to, -EINVAL, "blacklisted");
 	return check_fentry(to);
 }
 
@@ -138,4 +170,21 @@ int kprobe_on_func_entry(kprobe_opcode_t *addr, const char *sym, unsigned long o
 	if (err)
 		return err;
 	return to.on_entry ? 0 : -EINVAL;
+}
+
+/**
+ * probe_check_entry() - does a probe stand at a function's entry?
+ * @p: the probe, as its caller filled it in
+ *
+ * Context: may sleep.
+ * Return: 0; or as kprobe_on_func_entry(), and the log says why.
+ */
+int probe_check_entry(const struct kprobe *p)
+{
+	struct probe_target to = {};
+	int err = resolve(p->addr, p->symbol_name, p->offset, &to);
+
+	if (err)
+		return complain_of(p, err, to.why_not);
+	return to.on_entry ? 0 : complain_of(p, -EINVAL, "not a function's entry");
 }

@@ -143,6 +143,7 @@ static int lane_arm(struct list_head *sites, int lane)
 
 static int ftrace_arm(struct list_head *sites)
 {
+	struct probe_site *site;
 	int lane, err;
 
 	lockdep_assert_held(&kprobe_mutex);
@@ -150,8 +151,8 @@ static int ftrace_arm(struct list_head *sites)
 
 	/* With the sysctl at 0, ftrace takes everything and patches nothing. */
 	if (kprobe_ftrace_disabled || !READ_ONCE(ftrace_enabled)) {
-		pr_warn("cannot probe a function entry: ftrace is %s\n",
-			kprobe_ftrace_disabled ? "dead" : "off (kernel.ftrace_enabled)");
+		complain("cannot probe a function entry: ftrace is %s\n",
+			 kprobe_ftrace_disabled ? "dead" : "off (kernel.ftrace_enabled)");
 		return -ENODEV;
 	}
 
@@ -160,9 +161,15 @@ static int ftrace_arm(struct list_head *sites)
 		if (err)
 			break;
 	}
-	if (err)
-		while (lane--)
-			lane_disarm(sites, lane);
+	if (!err)
+		return 0;
+
+	site = list_first_entry(sites, struct probe_site, batch);
+	complain("cannot probe %pS, or another of its set: %s (%pe)\n", (void *)site->addr,
+		 err == -EBUSY ? "somebody else redirects it" : "ftrace does not take it",
+		 ERR_PTR(err));
+	while (lane--)
+		lane_disarm(sites, lane);
 	return err;
 }
 

@@ -34,6 +34,8 @@
 #include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/lockdep.h>
+#include <linux/printk.h>
+#include <linux/ratelimit.h>
 #include <linux/rculist.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
@@ -176,7 +178,20 @@ static inline const struct arm_method *site_method(const struct probe_site *site
 /* kprobes.c */
 extern struct mutex kprobe_mutex;
 bool kprobe_is_registered(const struct kprobe *p);
+int kprobes_check_set(const char *call, const void *set, int num);
 int kprobes_check_new(struct kprobe **kps, int num);
+
+/*
+ * What a caller did wrong, or asked for in vain, is told in one line.  A caller in
+ * a loop is told ten times in five seconds.
+ */
+extern struct ratelimit_state kprobe_complaints;
+
+#define complain(fmt, ...)						\
+do {									\
+	if (__ratelimit(&kprobe_complaints))				\
+		pr_warn(fmt, ##__VA_ARGS__);				\
+} while (0)
 
 /* Written under kprobe_mutex through debugfs "enabled". */
 extern bool kprobes_all_disarmed;
@@ -206,7 +221,11 @@ struct probe_target {
 	unsigned long	addr;
 	bool		on_entry;	/* first instruction of a function */
 	bool		fentry;		/* an fentry nop: ftrace's to change */
+	const char	*why_not;	/* after an error, for complain_of() */
 };
+
+int complain_of(const struct kprobe *p, int err, const char *why);
+int probe_check_entry(const struct kprobe *p);
 
 int probe_resolve(const struct kprobe *p, struct probe_target *to);
 
@@ -246,6 +265,7 @@ void sites_kill_range(unsigned long start, unsigned long size);
 
 /* kretprobe.c */
 bool probe_is_kretprobe(const struct kprobe *p);
+bool kretprobe_is_registered(const struct kretprobe *rp);
 int kretprobe_begin(struct kretprobe *rp);
 void kretprobe_end(struct kretprobe *rp);
 

@@ -6,6 +6,8 @@
  * A set of return probes is a set of entry probes: registering one is registering
  * the other, in the same transaction.
  */
+#define pr_fmt(fmt) "kprobes: " fmt
+
 #include <linux/atomic.h>
 #include <linux/cpumask.h>
 #include <linux/err.h>
@@ -97,15 +99,25 @@ bool probe_is_kretprobe(const struct kprobe *p)
 	       p->pre_handler == entry_general;
 }
 
+/* A function may be named by its symbol, by its address, or by its fentry nop's. */
+static unsigned long entry_of(const char *name)
+{
+	unsigned long addr = (unsigned long)kprobe_lookup_name(name, 0);
+
+	return addr ? arch_skip_entry_prologue(addr) : 0;
+}
+
 static bool return_is_sacred(const struct kretprobe *rp)
 {
 	const struct kretprobe_blackpoint *black = kretprobe_blacklist;
-	const void *addr = rp->kp.addr;
+	unsigned long entry;
 
-	if (!addr)
-		addr = kprobe_lookup_name(rp->kp.symbol_name, 0);
+	if (rp->kp.symbol_name)
+		entry = entry_of(rp->kp.symbol_name);
+	else
+		entry = arch_skip_entry_prologue((unsigned long)rp->kp.addr);
 	for (; black->name; black++)
-		if (addr && addr == kprobe_lookup_name(black->name, 0))
+		if (entry && entry == entry_of(black->name))
 			return true;
 	return false;
 }
@@ -114,14 +126,18 @@ static int kretprobe_check(const struct kretprobe *rp)
 {
 	int err;
 
-	if (!rp)
+	if (!rp) {
+		complain("a return probe to register is NULL\n");
 		return -EINVAL;
+	}
 	if (rp->data_size > KRETPROBE_MAX_DATA_SIZE)
-		return -E2BIG;
-	err = kprobe_on_func_entry(rp->kp.addr, rp->kp.symbol_name, rp->kp.offset);
+		return complain_of(&rp->kp, -E2BIG, "data_size is over the limit");
+	err = probe_check_entry(&rp->kp);
 	if (err)
 		return err;
-	return return_is_sacred(rp) ? -EINVAL : 0;
+	if (return_is_sacred(rp))
+		return complain_of(&rp->kp, -EINVAL, "its return must not be touched");
+	return 0;
 }
 
 static int kretprobe_prepare(struct kretprobe *rp)
@@ -133,7 +149,7 @@ static int kretprobe_prepare(struct kretprobe *rp)
 				     sizeof(struct kretprobe_instance) + rp->data_size,
 				     rp->maxactive);
 	if (IS_ERR(rh))
-		return PTR_ERR(rh);
+		return complain_of(&rp->kp, PTR_ERR(rh), "no return hook");
 
 	if (rp->maxactive <= 0)
 		rp->maxactive = DEFAULT_MAXACTIVE;
@@ -173,6 +189,18 @@ int kretprobe_begin(struct kretprobe *rp)
 	return kretprobe_check(rp) ?: kretprobe_prepare(rp);
 }
 
+/**
+ * kretprobe_is_registered() - was this registered as a return probe?
+ * @rp: a return probe, or memory that never was one, or NULL
+ *
+ * Context: may sleep; kprobe_mutex not held.
+ * Return: true when it was, and is.
+ */
+bool kretprobe_is_registered(const struct kretprobe *rp)
+{
+	return rp && kprobe_is_registered(&rp->kp) && probe_is_kretprobe(&rp->kp);
+}
+
 static void kretprobes_release(struct kretprobe **rps, int num)
 {
 	int i;
@@ -189,14 +217,16 @@ static void kretprobes_release(struct kretprobe **rps, int num)
  * Context: may sleep.
  * Return: 0 or, for the set: -EINVAL: not a function's entry, a function whose
  * return address is not to be touched, or as register_kprobes(); -E2BIG: a
- * data_size over KRETPROBE_MAX_DATA_SIZE; otherwise as register_kprobes().
+ * data_size over KRETPROBE_MAX_DATA_SIZE, or as register_kprobes(); otherwise as
+ * register_kprobes().
  */
 int register_kretprobes(struct kretprobe **rps, int num)
 {
 	int i, err;
 
-	if (num <= 0 || !rps)
-		return -EINVAL;
+	err = kprobes_check_set(__func__, rps, num);
+	if (err)
+		return err;
 
 	/* Before anything is touched: an error leaves registered ones alone. */
 	for (i = 0; i < num; i++) {
@@ -249,19 +279,20 @@ void unregister_kretprobes(struct kretprobe **rps, int num)
 {
 	int i;
 
-	if (num <= 0 || !rps)
+	if (!num || kprobes_check_set(__func__, rps, num))
 		return;
 
 	/* First the hooks, so that one grace period covers entries and returns. */
 	for (i = 0; i < num; i++)
-		if (rps[i] && kprobe_is_registered(&rps[i]->kp))
+		if (kretprobe_is_registered(rps[i]))
 			rethook_stop(rps[i]->rh);
 
 	unregister_kprobes((struct kprobe **)rps, num);
 
 	for (i = 0; i < num; i++) {
-		/* A cleared address: it never was registered. */
-		if (!rps[i] || !rps[i]->kp.addr || !rps[i]->rh)
+		/* A cleared address: it never was registered; no hook: here twice. */
+		if (!rps[i] || !rps[i]->kp.addr || !probe_is_kretprobe(&rps[i]->kp) ||
+		    !rps[i]->rh)
 			continue;
 		kretprobe_end(rps[i]);
 	}

@@ -60,8 +60,8 @@ void site_free_rcu(struct probe_site *site)
  * joins it, it must be given back with site_put().
  *
  * Context: may sleep; kprobe_mutex held.
- * Return: the site; or an ERR_PTR of -EILSEQ, -EINVAL (see arm_method.prepare)
- * or -ENOMEM.
+ * Return: the site; or an ERR_PTR of -EILSEQ, -EINVAL (see arm_method.prepare),
+ * -EAGAIN: before sites_init(), or -ENOMEM.
  */
 struct probe_site *site_get(const struct probe_target *at)
 {
@@ -71,6 +71,8 @@ struct probe_site *site_get(const struct probe_target *at)
 
 	if (site)
 		return site;
+	if (!site_cache[method])
+		return ERR_PTR(-EAGAIN);
 
 	site = kmem_cache_zalloc(site_cache[method], GFP_KERNEL);
 	if (!site)

@@ -7,6 +7,8 @@
  * with: registers and some of the stack.  It has its own frame, so that nothing
  * that it does to its arguments is seen by the function.
  */
+#define pr_fmt(fmt) "kprobes: " fmt
+
 #include <linux/err.h>
 #include <linux/export.h>
 #include <linux/uaccess.h>
@@ -41,9 +43,11 @@ static int jprobe_prepare(struct jprobe *jp)
 {
 	int err;
 
-	if (!jp || !jp->entry)
+	if (!jp || !jp->entry) {
+		complain("a typed probe to register %s\n", jp ? "has no handler" : "is NULL");
 		return -EINVAL;
-	err = kprobe_on_func_entry(jp->kp.addr, jp->kp.symbol_name, jp->kp.offset);
+	}
+	err = probe_check_entry(&jp->kp);
 	if (err)
 		return err;
 	err = kprobes_check_new((struct kprobe *[]){ &jp->kp }, 1);
@@ -104,17 +108,26 @@ static void unname_function(struct kretprobe *rp)
 	rp->kp.offset = 0;
 }
 
+static int resolve_or_tell(const struct kprobe *p, struct probe_target *at)
+{
+	int err = probe_resolve(p, at);
+
+	return err ? complain_of(p, err, at->why_not) : 0;
+}
+
 static int check_same_function(const struct kprobe *kp, const struct kprobe *ret)
 {
 	struct probe_target at, ret_at;
 	int err;
 
 	mutex_lock(&kprobe_mutex);
-	err = probe_resolve(kp, &at) ?: probe_resolve(ret, &ret_at);
+	err = resolve_or_tell(kp, &at) ?: resolve_or_tell(ret, &ret_at);
 	mutex_unlock(&kprobe_mutex);
 	if (err)
 		return err;
-	return at.addr == ret_at.addr ? 0 : -EINVAL;
+	if (at.addr != ret_at.addr)
+		return complain_of(ret, -EINVAL, "not where the entry probe is");
+	return 0;
 }
 
 static int register_pair(struct kprobe *kp, struct kretprobe *rp)
@@ -148,8 +161,10 @@ int register_erprobe(struct kprobe *kp, struct kretprobe *rp)
 	bool named;
 	int err;
 
-	if (!kp || !rp)
+	if (!kp || !rp) {
+		complain("one of a pair of probes to register is NULL\n");
 		return -EINVAL;
+	}
 	named = name_function(rp, kp);
 	err = register_pair(kp, rp);
 	if (err && named)
@@ -170,8 +185,8 @@ EXPORT_SYMBOL_GPL(register_erprobe);
  */
 void unregister_erprobe(struct kprobe *kp, struct kretprobe *rp)
 {
-	struct kprobe *set[] = { kp, &rp->kp };
-	bool hooked = kprobe_is_registered(&rp->kp);
+	struct kprobe *set[] = { kp, rp ? &rp->kp : NULL };
+	bool hooked = kretprobe_is_registered(rp);
 
 	if (hooked)
 		rethook_stop(rp->rh);
@@ -204,6 +219,6 @@ EXPORT_SYMBOL_GPL(register_jrprobe);
  */
 void unregister_jrprobe(struct jprobe *jp, struct kretprobe *rp)
 {
-	unregister_erprobe(&jp->kp, rp);
+	unregister_erprobe(jp ? &jp->kp : NULL, rp);
 }
 EXPORT_SYMBOL_GPL(unregister_jrprobe);
