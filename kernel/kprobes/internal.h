@@ -242,6 +242,7 @@ void wait_for_idle_tasks(void);
 extern struct list_head gone_sites;
 struct probe_site *site_get(const struct probe_target *at);
 struct probe_site *probe_site_of(const struct kprobe *p);
+struct kprobe *probe_of_module(const struct module *mod);
 void site_join(struct probe_site *site, struct kprobe *p);
 void site_leave(struct probe_site *site, struct kprobe *p);
 void site_put(struct probe_site *site);
@@ -268,6 +269,9 @@ bool probe_is_kretprobe(const struct kprobe *p);
 bool kretprobe_is_registered(const struct kretprobe *rp);
 int kretprobe_begin(struct kretprobe *rp);
 void kretprobe_end(struct kretprobe *rp);
+
+/* typed.c */
+bool probe_is_jprobe(const struct kprobe *p);
 
 /* debugfs.c: all sites, behind SEQ_START_TOKEN for a heading; those that are gone last */
 void *site_seq_start(struct seq_file *m, loff_t *pos);

@@ -4,6 +4,7 @@
  * the last, killed when its text goes away before its probes do.
  */
 #include <linux/init.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 
 #include "count.h"
@@ -207,6 +208,67 @@ struct probe_site *probe_site_of(const struct kprobe *p)
 	list_for_each_entry(site, &gone_sites, batch)
 		if (site_has(site, p))
 			return site;
+	return NULL;
+}
+
+/* Does anything of @p go when @mod goes? */
+static bool is_of_module(const struct kprobe *p, const struct module *mod)
+{
+	unsigned long parts[] = {
+		(unsigned long)p, (unsigned long)p->pre_handler,
+		(unsigned long)p->post_handler, 0, 0,
+	};
+	int i;
+
+	if (IS_ENABLED(CONFIG_KRETPROBES) && probe_is_kretprobe(p)) {
+		const struct kretprobe *rp = container_of(p, struct kretprobe, kp);
+
+		parts[3] = (unsigned long)rp->handler;
+		parts[4] = (unsigned long)rp->entry_handler;
+	}
+	if (IS_ENABLED(CONFIG_KRETPROBES) && probe_is_jprobe(p))
+		parts[3] = (unsigned long)container_of(p, struct jprobe, kp)->entry;
+	for (i = 0; i < ARRAY_SIZE(parts); i++)
+		if (within_module(parts[i], mod))
+			return true;
+	return false;
+}
+
+static struct kprobe *site_probe_of_module(const struct probe_site *site,
+					   const struct module *mod)
+{
+	struct kprobe *p;
+	int lane;
+
+	for_each_lane(lane)
+		hlist_for_each_entry(p, &site->probes[lane], hlist)
+			if (is_of_module(p, mod))
+				return p;
+	return NULL;
+}
+
+/**
+ * probe_of_module() - a registered probe that a module's memory holds
+ * @mod: the module
+ *
+ * Context: kprobe_mutex held.
+ * Return: a probe whose structure, or a handler, is in @mod; NULL: there is none.
+ */
+struct kprobe *probe_of_module(const struct module *mod)
+{
+	struct probe_site *site;
+	struct kprobe *p = NULL;
+	unsigned int pos = 0;
+
+	while (!p && (site = site_next(&pos)))
+		p = site_probe_of_module(site, mod);
+	if (p)
+		return p;
+	list_for_each_entry(site, &gone_sites, batch) {
+		p = site_probe_of_module(site, mod);
+		if (p)
+			return p;
+	}
 	return NULL;
 }
 

@@ -36,6 +36,34 @@ static void module_text_goes(struct module *mod, enum mod_mem_type type)
 	sites_kill_range((unsigned long)mod->mem[type].base, mod->mem[type].size);
 }
 
+static void drop_probe(struct kprobe *p)
+{
+	if (IS_ENABLED(CONFIG_KRETPROBES) && probe_is_kretprobe(p))
+		unregister_kretprobe(container_of(p, struct kretprobe, kp));
+	else
+		unregister_kprobe(p);
+}
+
+/*
+ * A module that goes and leaves probes behind would have hits run into memory that
+ * is somebody else's: do what it has forgotten.
+ */
+static void module_leaves_probes(struct module *mod)
+{
+	struct kprobe *p;
+
+	for (;;) {
+		mutex_lock(&kprobe_mutex);
+		p = probe_of_module(mod);
+		mutex_unlock(&kprobe_mutex);
+		if (!p)
+			return;
+		complain("%s goes and leaves a probe at %pS: unregistered\n", mod->name,
+			 p->addr);
+		drop_probe(p);
+	}
+}
+
 static int module_notify(struct notifier_block *nb, unsigned long state, void *data)
 {
 	struct module *mod = data;
@@ -47,6 +75,7 @@ static int module_notify(struct notifier_block *nb, unsigned long state, void *d
 		module_text_goes(mod, MOD_INIT_TEXT);
 		break;
 	case MODULE_STATE_GOING:
+		module_leaves_probes(mod);
 		module_text_goes(mod, MOD_INIT_TEXT);
 		module_text_goes(mod, MOD_TEXT);
 		mutex_lock(&kprobe_mutex);

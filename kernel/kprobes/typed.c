@@ -39,6 +39,17 @@ static int jprobe_entry(struct kprobe *p, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(jprobe_entry);
 
+/**
+ * probe_is_jprobe() - is a probe the entry of a typed probe?
+ * @p: a registered probe
+ *
+ * Return: true when it is.
+ */
+bool probe_is_jprobe(const struct kprobe *p)
+{
+	return p->pre_handler == jprobe_entry;
+}
+
 static int jprobe_prepare(struct jprobe *jp)
 {
 	int err;
