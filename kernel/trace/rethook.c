@@ -357,7 +357,7 @@ static void look_at_retired(struct work_struct *work)
 		retired = fresh;
 	}
 	retired_free();
-	again = rethook_classes_shrink();
+	again = rethook_classes_shrink(RETHOOK_IDLE_TIME);
 	if (retired) {
 		delay = min(2 * delay, LOOK_SELDOM);
 		again = again ? min(again, delay) : delay;

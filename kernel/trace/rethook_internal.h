@@ -64,10 +64,13 @@ rethook_run_kretprobe(struct rethook *rh, struct rethook_node *node, struct pt_r
 
 #endif /* CONFIG_KPROBES */
 
+/* A size without hooks keeps its instances for so long, in jiffies. */
+#define RETHOOK_IDLE_TIME	(5 * HZ)
+
 int rethook_class_of(size_t size);
 int rethook_class_use(int index);
 void rethook_class_unuse(int index);
-unsigned long rethook_classes_shrink(void);
+unsigned long rethook_classes_shrink(unsigned long idle);
 struct rethook_pool __percpu *rethook_class_pool(int index);
 unsigned long rethook_count_hooks(void);
 void rethook_visit_nodes(void (*fn)(struct rethook_node *node, void *arg), void *arg);

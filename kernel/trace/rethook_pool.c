@@ -25,9 +25,6 @@
 
 #include "rethook_internal.h"
 
-/* A size without hooks keeps its instances for so long, in jiffies. */
-#define IDLE_TIME	(5 * HZ)
-
 /* Room for struct rethook_chunk; instances begin with a cache line. */
 #define CHUNK_HEAD	64
 
@@ -416,11 +413,12 @@ void rethook_class_unuse(int index)
 
 /**
  * rethook_classes_shrink() - free the instances of classes that are not used
+ * @idle:	for so long, in jiffies: RETHOOK_IDLE_TIME, less only for tests
  *
  * Context: may sleep; rethook_mutex held.
  * Return: jiffies until this is to be called again, 0: it need not be.
  */
-unsigned long rethook_classes_shrink(void)
+unsigned long rethook_classes_shrink(unsigned long idle)
 {
 	unsigned long again = 0;
 	int i;
@@ -430,8 +428,8 @@ unsigned long rethook_classes_shrink(void)
 
 		if (class->hooks || list_empty(&class->chunks))
 			continue;
-		if (time_before(jiffies, class->idle_since + IDLE_TIME)) {
-			again = IDLE_TIME;
+		if (time_before(jiffies, class->idle_since + idle)) {
+			again = idle;
 			continue;
 		}
 		class_empty(class);

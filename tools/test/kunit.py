@@ -15,7 +15,7 @@ import re
 from common import (ROOT, VM_DIED, VM_NOT_STARTED, VM_TIMED_OUT, VM_WARNED,
                     guest, heading)
 
-SECONDS = 600
+SECONDS = {"ours": 600, "stock": 600, "debug": 1800, "framepointer": 600}
 SOURCES = ("lib/test_kprobes*.c", "kernel/kprobes/test_*.c",
            "kernel/kprobes/*_test.c", "kernel/trace/*kprobe*test*.c")
 READ = ("for d in /sys/kernel/debug/kunit/k*probes*/; do "
@@ -50,9 +50,11 @@ def parse(output):
 def run(kernel, tally):
     run_once(kernel, tally, "kunit", "k*probes*", expected_suites(), "", [],
              READ)
-    # But for what mostly waits: whether and when jumps come does not depend on it.
-    run_once(kernel, tally, "kunit, calls counted", "k*probes_[!j]*",
-             expected_suites() - {"kprobes_jump"},
+    # But for what mostly waits, and does not depend on it: when jumps come, and
+    # what is done without memory.
+    run_once(kernel, tally, "kunit, calls counted", "k*probes_[!jf]*",
+             expected_suites() - {"kprobes_jump", "kprobes_faults",
+                                  "kretprobes_faults"},
              "spectre_v2=retpoline retbleed=stuff",
              ["--cpu-model", "Skylake-Client", "--accel", "tcg"],
              "grep -q Stuffing "
@@ -62,7 +64,7 @@ def run(kernel, tally):
 def run_once(kernel, tally, what, suites_glob, expected, append, options,
              command):
     heading(f"{what} on {kernel}")
-    p = guest(kernel, [command], SECONDS, *options, "--append",
+    p = guest(kernel, [command], SECONDS[kernel], *options, "--append",
               f"kunit.enable=1 kunit.filter_glob={suites_glob} {append}")
     out, err = p.communicate()
     if p.returncode in (VM_DIED, VM_WARNED, VM_TIMED_OUT, VM_NOT_STARTED):
