@@ -199,6 +199,15 @@ static int register_further(struct trace_kprobe *tk, struct trace_kprobe *to)
 	return err;
 }
 
+/* Tracing does not look at what defining the fields returns. */
+static bool has_all_fields(struct trace_kprobe *tk)
+{
+	unsigned int in_head = tk->is_return ? 2 : 1;
+
+	return list_count_nodes(&trace_probe_event_call(&tk->tp)->class->fields) ==
+	       in_head + tk->tp.nr_args;
+}
+
 static int register_first(struct trace_kprobe *tk)
 {
 	int err;
@@ -211,7 +220,7 @@ static int register_first(struct trace_kprobe *tk)
 		pr_warn("Failed to register probe event(%d)\n", err);
 		return err;
 	}
-	err = register_now_or_later(tk);
+	err = has_all_fields(tk) ? register_now_or_later(tk) : -ENOMEM;
 	if (err)
 		trace_probe_unregister_event_call(&tk->tp);
 	return err;

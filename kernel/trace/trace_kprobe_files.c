@@ -60,13 +60,17 @@ static int definitions_open(struct inode *inode, struct file *file)
 
 	if (err)
 		return err;
+	/* What can fail comes before what cannot be undone. */
+	err = seq_open(file, &definitions_seq_ops);
+	if (err)
+		return err;
 	if (file->f_mode & FMODE_WRITE && file->f_flags & O_TRUNC) {
 		guard(trace_kprobe_deletion)();
 		err = dyn_events_release_all(&trace_kprobe_ops);
-		if (err)
-			return err;
 	}
-	return seq_open(file, &definitions_seq_ops);
+	if (err)
+		seq_release(inode, file);
+	return err;
 }
 
 static ssize_t definitions_write(struct file *file, const char __user *buffer,

@@ -269,6 +269,26 @@ int trace_probe_append(struct trace_probe *tp, struct trace_probe *to)
 	return 0;
 }
 
+/*
+ * Tracing does not say when it had no memory to show an event in an instance, and
+ * an event without files cannot be enabled.
+ */
+static bool is_shown(struct trace_event_call *call)
+{
+	struct trace_event_file *newest;
+	struct trace_array *tr;
+
+	list_for_each_entry(tr, &ftrace_trace_arrays, list) {
+		/* An instance may want none of ours; before there is tracefs, files wait. */
+		if (tr->system_names || !tr->event_dir)
+			continue;
+		newest = list_first_entry_or_null(&tr->events, struct trace_event_file, list);
+		if (!newest || newest->event_call != call || !newest->ei)
+			return false;
+	}
+	return true;
+}
+
 /* Adds it to the events of tracing, and to ours. */
 static int add_event(struct trace_probe_event *tpe)
 {
@@ -283,6 +303,11 @@ static int add_event(struct trace_probe_event *tpe)
 	err = trace_add_event_call(&tpe->call);
 	if (err)
 		goto unregister;
+	if (!is_shown(&tpe->call)) {
+		trace_remove_event_call(&tpe->call);
+		err = -ENOMEM;
+		goto put;
+	}
 	hash_add(events, &tpe->node, event_hash(group, tpe->call.name));
 	return 0;
 
