@@ -3,8 +3,9 @@
  * Is a slot given away while a task is in it?
  *
  * A task enters the slot of a probe and stays there: preempted ("fill": a long
- * string instruction, and a real-time thread that takes its CPU) or asleep
- * ("load": a page fault that must wait for the mm's lock).  Then the probe is
+ * string instruction, and a real-time thread that takes its CPU; "idle": one that
+ * has the least priority there is, preempted by the very thread that unregisters)
+ * or asleep ("load": a page fault that must wait for the mm's lock).  Then the probe is
  * unregistered and other probes want slots.  When the task goes on, it must
  * find its own instruction, and come out with the right result.
  *
@@ -30,6 +31,8 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
+#include <uapi/linux/sched.h>
+#include <uapi/linux/sched/types.h>
 
 #include "slot.h"
 
@@ -251,6 +254,54 @@ static int run_fill(void)
 	return err;
 }
 
+static int idle_fill_thread(void *buffer)
+{
+	struct sched_attr least = { .size = sizeof(least), .sched_policy = SCHED_IDLE };
+
+	sched_setattr_nocheck(current, &least);
+	return fill_thread(buffer);
+}
+
+/* It must not wait for a task that can run only when it does not. */
+static int idle_with(char *buffer)
+{
+	bool was_inside;
+	int err;
+
+	reinit_completion(&filled);
+	err = start_on(STUCK_CPU, idle_fill_thread, buffer, false);
+	if (err) {
+		unregister_kprobe(&probe);
+		return err;
+	}
+	err = wait_until_inside();
+	was_inside = !READ_ONCE(finished);
+	if (start_on(STUCK_CPU, unregister_thread, NULL, true))
+		unregister_thread(NULL);
+	if (!wait_for_completion_timeout(&unregistered, LONG))
+		err = -ETIMEDOUT;
+	err = start_on(FREE_CPU, eaters_thread, NULL, false) ?: err;
+	wait_for_completion(&filled);
+	err = err ?: eaters_finish();
+	if (!err && memchr_inv(buffer, 0x5a, FILL_BYTES))
+		err = -EILSEQ;
+	scnprintf(report, sizeof(report), "idle: preempted inside: %s; %d\n",
+		  was_inside ? "yes" : "no", err);
+	return err;
+}
+
+static int run_idle(void)
+{
+	char *buffer = vzalloc(FILL_BYTES);
+	int err;
+
+	if (!buffer)
+		return -ENOMEM;
+	err = probe_start("slot_fill", slot_fill_offset) ?: idle_with(buffer);
+	vfree(buffer);
+	return err;
+}
+
 static DECLARE_COMPLETION(mm_is_locked);
 static DECLARE_COMPLETION(load_is_over);
 static int rug_result;
@@ -321,6 +372,8 @@ static int run_set(const char *arg, const struct kernel_param *kp)
 	guard(mutex)(&one_run);
 	if (sysfs_streq(arg, "fill"))
 		return run_fill();
+	if (sysfs_streq(arg, "idle"))
+		return run_idle();
 	if (sysfs_streq(arg, "load"))
 		return run_load();
 	if (sysfs_streq(arg, "fault"))
