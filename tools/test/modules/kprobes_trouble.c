@@ -2,9 +2,13 @@
 /*
  * Trouble to order, for the test of what tools/vm/run makes of it:
  *   insmod kprobes_trouble.ko what=warn|oops|panic
+ * and of what the kernel makes of a probe's handler that may not do what it does:
+ *   insmod kprobes_trouble.ko what=handler_oops|handler_sleep
  */
 #include <linux/bug.h>
+#include <linux/delay.h>
 #include <linux/kernel.h>
+#include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/panic.h>
 #include <linux/string.h>
@@ -12,8 +16,40 @@
 static char *what = "";
 module_param(what, charp, 0);
 
+static noinline __noclone void trouble_target(void)
+{
+	barrier();
+}
+
+static int bad_handler(struct kprobe *p, struct pt_regs *regs)
+{
+	if (!strcmp(what, "handler_oops"))
+		WRITE_ONCE(*(int *)8, 1);
+	else
+		msleep(20);
+	return 0;
+}
+
+/* Twice: the second hit comes after what the handler did in the first. */
+static int in_a_handler(void)
+{
+	struct kprobe p = {
+		.addr = (void *)trouble_target, .pre_handler = bad_handler,
+	};
+	int err = register_kprobe(&p);
+
+	if (err)
+		return err;
+	trouble_target();
+	trouble_target();
+	unregister_kprobe(&p);
+	return 0;
+}
+
 static int __init trouble_init(void)
 {
+	if (!strncmp(what, "handler_", strlen("handler_")))
+		return in_a_handler();
 	if (!strcmp(what, "oops"))
 		WRITE_ONCE(*(int *)8, 1);
 	if (!strcmp(what, "panic"))
