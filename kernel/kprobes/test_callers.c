@@ -5,7 +5,7 @@
  * A table: a call, the errno that it is given, and how many lines the log has
  * then, which is one for each mistake.  After each nothing is armed, and a proper
  * caller is served as before.  The same table, in words, is the section "Bad
- * callers" of Documentation/trace/kprobes-engine.rst.
+ * callers" of Documentation/trace/kprobes.rst.
  */
 #include <kunit/test.h>
 #include <linux/ftrace.h>

@@ -5,7 +5,7 @@
  * A table of places, one for each method, and a table of contexts; in all of them
  * every kind of handler.  Each call is handled once or missed once, never both and
  * never neither, and a handler finds the context that the section "Contexts" of
- * Documentation/trace/kprobes-engine.rst promises.
+ * Documentation/trace/kprobes.rst promises.
  */
 #include <kunit/test.h>
 #include <linux/completion.h>
@@ -175,7 +175,10 @@ static void in_nmi_context(void)
  * struct context - where calls come from
  * @name:	for the report
  * @run:	makes the calls there, and has them made when it returns
- * @nmi:	in_nmi() there, and so on
+ * @nmi:	in_nmi() there
+ * @hardirq:	in_hardirq() there
+ * @softirq:	in_serving_softirq() there
+ * @irqs_off:	irqs_disabled() there
  */
 struct context {
 	const char	*name;

@@ -51,10 +51,12 @@ static void inject(unsigned long ip, unsigned long parent,
 {
 	struct injector *in = container_of(ops, struct injector, ops);
 	struct pt_regs *regs = ftrace_get_regs(fregs);
+	gfp_t gfp;
 
 	if (!regs || current != READ_ONCE(victim) || !in_task())
 		return;
-	if (regs_get_kernel_argument(regs, in->gfp_arg) & __GFP_NOFAIL)
+	gfp = (__force gfp_t)regs_get_kernel_argument(regs, in->gfp_arg);
+	if (gfp & __GFP_NOFAIL)
 		return;
 	if (++allocations - fail_at >= fail_run)
 		return;

@@ -260,7 +260,7 @@ static int fprobe_ips(struct fault_set *set)
 
 static int fprobe_syms(struct fault_set *set)
 {
-	static const char *syms[] = { "kunit_run_tests", "kunit_try_catch_run" };
+	const char *syms[] = { "kunit_run_tests", "kunit_try_catch_run" };
 
 	fresh_fprobe();
 	return register_fprobe_syms(fp, syms, ARRAY_SIZE(syms));

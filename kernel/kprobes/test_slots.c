@@ -10,11 +10,11 @@
 #include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
+#include <linux/pgtable.h>
 #include <linux/string.h>
 #include <linux/unaligned.h>
 #include <asm/ibt.h>
 #include <asm/insn.h>
-#include <asm/pgtable.h>
 #include <asm/text-patching.h>
 
 #include "../../arch/x86/kernel/kprobes/entry.h"

@@ -221,9 +221,10 @@ static int register_range(struct trace_kprobe_member *first, unsigned int nr,
 		err = register_kretprobes(set, nr);
 	else
 		err = register_kprobes((struct kprobe **)set, nr);
-	/* Pairs with copy_place(). */
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
+		/* Pairs with copy_place(). */
 		smp_store_release(&first[i].registered, !err);
+	}
 	return err;
 }
 

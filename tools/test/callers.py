@@ -2,7 +2,7 @@
 """Handlers that do what a handler may not, each in a guest of its own.
 
 What the kernel then is supposed to do is to die, or to complain and live on:
-Documentation/trace/kprobes-engine.rst, "Bad callers".
+Documentation/trace/kprobes.rst, "Bad callers".
 """
 
 from common import VM_DIED, VM_WARNED, heading
