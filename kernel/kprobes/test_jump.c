@@ -14,11 +14,9 @@
 #include <linux/err.h>
 #include <linux/error-injection.h>
 #include <linux/ftrace.h>
-#include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/rcupdate.h>
-#include <linux/stacktrace.h>
 #include <linux/string.h>
 #include <asm/processor-flags.h>
 #include <asm/text-patching.h>
@@ -411,57 +409,6 @@ static void test_fault(struct kunit *test)
 	}
 }
 
-/* A handler can see who has called the probed function, however it was reached. */
-static unsigned long trace[16];
-static unsigned int trace_len;
-
-static int trace_pre(struct kprobe *p, struct pt_regs *regs)
-{
-	trace_len = stack_trace_save(trace, ARRAY_SIZE(trace), 0);
-	return count_pre(p, regs);
-}
-
-static noinline u32 calling(u32 x)
-{
-	return call_adder(0, x) + 1;
-}
-
-static bool trace_has(const void *function)
-{
-	unsigned long start = (unsigned long)function, size, offset;
-	unsigned int i;
-
-	if (!kallsyms_lookup_size_offset(start, &size, &offset))
-		return false;
-	for (i = 0; i < trace_len; i++)
-		if (trace[i] - start < size)
-			return true;
-	return false;
-}
-
-static void test_stack_trace(struct kunit *test)
-{
-	static const u8 places[] = { 0, SECOND, LONG };
-	static struct counted c;
-	int i, allow;
-
-	for (i = 0; i < 2 * ARRAY_SIZE(places); i++) {
-		allow = i & 1;
-		jumps_allow(allow);
-		set_up_counted(&c, first_of(0) + places[i / 2]);
-		c.kp.pre_handler = trace_pre;
-		KUNIT_ASSERT_EQ(test, register_kprobe(&c.kp), 0);
-		expect_jump(test, &c, allow);
-		trace_len = 0;
-		KUNIT_EXPECT_EQ(test, calling(1), KPROBES_TEST_ADD_SUM + 2);
-		unregister_kprobe(&c.kp);
-		KUNIT_EXPECT_EQ(test, c.pre, 1);
-		KUNIT_EXPECT_TRUE(test, trace_has(adders[0]));
-		KUNIT_EXPECT_TRUE(test, trace_has(calling));
-		KUNIT_EXPECT_TRUE(test, trace_has(test_stack_trace));
-	}
-}
-
 /* A thread that is on a CPU, or preempted, all the time. */
 static DECLARE_COMPLETION(is_spinning);
 static bool spin_on;
@@ -759,7 +706,6 @@ static struct kunit_case jump_cases[] = {
 	KUNIT_CASE(test_no_detour),
 	KUNIT_CASE_PARAM(test_refused, refused_gen_params),
 	KUNIT_CASE(test_fault),
-	KUNIT_CASE(test_stack_trace),
 	KUNIT_CASE(test_spinner),
 	KUNIT_CASE(test_observer_during_hit),
 	KUNIT_CASE(test_stays_armed_one),

@@ -11,6 +11,7 @@
 #include <linux/linkage.h>
 #include <linux/objtool.h>
 #include <asm/asm.h>
+#include <asm/frame.h>
 #include <asm/nospec-branch.h>
 #include "test_x86.h"
 
@@ -110,8 +111,11 @@ SYM_FUNC_END(kprobes_test_nops)
  * Additions, each of which tells that it has run once: three bytes each, and the
  * last one five.
  */
-.macro adding name
+.macro adding name frame=0
 SYM_FUNC_START(kprobes_test_add_\name)
+.if \frame
+	FRAME_BEGIN
+.endif
 .Lat_add_\name:
 	mov	%rdi, %rax
 	add	$1, %eax
@@ -119,6 +123,9 @@ SYM_FUNC_START(kprobes_test_add_\name)
 	add	$4, %eax
 	add	$0x100000, %eax
 .Lend_add_\name:
+.if \frame
+	FRAME_END
+.endif
 	TEST_RET
 SYM_FUNC_END(kprobes_test_add_\name)
 	.if .Lend_add_\name - .Lat_add_\name - KPROBES_TEST_ADD_TEXT
@@ -129,6 +136,7 @@ SYM_FUNC_END(kprobes_test_add_\name)
 	adding	a
 	adding	b
 	adding	c
+	adding	framed, frame=1
 
 	/* The argument, once; the loop goes into the middle of what a jump takes. */
 SYM_FUNC_START(kprobes_test_into)
@@ -196,6 +204,7 @@ STACK_FRAME_NON_STANDARD kprobes_test_behind_end
 	.pushsection .rodata
 	.balign	4
 SYM_DATA(kprobes_test_add_at, .long .Lat_add_a - kprobes_test_add_a)
+SYM_DATA(kprobes_test_add_framed_at, .long .Lat_add_framed - kprobes_test_add_framed)
 SYM_DATA(kprobes_test_into_at, .long .Lat_into - kprobes_test_into)
 SYM_DATA(kprobes_test_onto_at, .long .Lat_onto - kprobes_test_onto)
 SYM_DATA(kprobes_test_at_return_at, .long .Lat_at_return - kprobes_test_at_return)

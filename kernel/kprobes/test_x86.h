@@ -81,6 +81,10 @@ u32 kprobes_test_add_b(u32 x);
 u32 kprobes_test_add_c(u32 x);
 extern const u32 kprobes_test_add_at;
 
+/* The same; with frame pointers, inside of a frame. */
+u32 kprobes_test_add_framed(u32 x);
+extern const u32 kprobes_test_add_framed_at;
+
 /*
  * Where a jump over several instructions has no place: another jump leads into
  * the middle, a return is inside, the function ends there, a nop may become a
