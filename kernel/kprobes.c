@@ -148,7 +148,7 @@ static const char *why_no_site(int err)
 }
 
 /* Find out where @p stands, and make its site. */
-static int place(struct kprobe *p, struct list_head *txn)
+static int place(struct kprobe *p, struct llist_head *txn)
 {
 	struct probe_target to;
 	struct probe_site *site;
@@ -187,9 +187,10 @@ static void unplace(struct list_head *set)
 		if (p->symbol_name)
 			p->addr = NULL;
 	}
+	sites_free_left_soon();
 }
 
-static int place_all(struct list_head *set, struct list_head *txn)
+static int place_all(struct list_head *set, struct llist_head *txn)
 {
 	struct kprobe *p, *next;
 	LIST_HEAD(placed);
@@ -220,7 +221,7 @@ static void join(struct kprobe *p)
 static int register_set(struct list_head *set, int num)
 {
 	struct kprobe *p;
-	LIST_HEAD(txn);
+	LLIST_HEAD(txn);
 	int err;
 
 	err = addr_index_reserve(&kprobe_site_index, num);
@@ -305,7 +306,7 @@ static bool is_in(const struct kprobe *p, const struct list_head *set)
 
 /* Take registered probes out of their sites; collect both. */
 static void leave_all(struct kprobe **kps, int num, struct list_head *set,
-		      struct list_head *txn)
+		      struct llist_head *txn)
 {
 	struct probe_site *site;
 	int i;
@@ -329,8 +330,6 @@ static void leave_all(struct kprobe **kps, int num, struct list_head *set,
 		list_add_tail(&kps[i]->list, set);
 		if (!site->gone)
 			txn_change(txn, site, 0);
-		else if (site_empty(site))
-			list_move_tail(&site->batch, txn);
 	}
 }
 
@@ -347,10 +346,9 @@ static void leave_all(struct kprobe **kps, int num, struct list_head *set,
  */
 void unregister_kprobes(struct kprobe **kps, int num)
 {
-	struct probe_site *site, *tmp;
 	struct kprobe *p;
 	LIST_HEAD(set);
-	LIST_HEAD(txn);
+	LLIST_HEAD(txn);
 
 	if (!num || kprobes_check_set(__func__, kps, num))
 		return;
@@ -358,15 +356,13 @@ void unregister_kprobes(struct kprobe **kps, int num)
 	mutex_lock(&kprobe_mutex);
 	leave_all(kps, num, &set, &txn);
 	txn_disarm_unwanted(&txn);
-	list_for_each_entry_safe(site, tmp, &txn, batch)
-		if (site_empty(site))
-			site_put(site);
-	txn_end(&txn);
+	txn_put(&txn);
+	sites_put_gone();
 	mutex_unlock(&kprobe_mutex);
 
 	if (list_empty(&set))
 		return;
-	synchronize_rcu();
+	sites_free_left();
 	list_for_each_entry(p, &set, list)
 		INIT_HLIST_NODE(&p->hlist);
 	unlink_set(&set);
@@ -420,7 +416,7 @@ static int check_registered(struct kprobe **kps, int num, bool gone_ok)
 int enable_kprobes(struct kprobe **kps, int num)
 {
 	struct probe_site *site;
-	LIST_HEAD(txn);
+	LLIST_HEAD(txn);
 	int i, err;
 
 	err = kprobes_check_set(__func__, kps, num);
@@ -473,7 +469,7 @@ EXPORT_SYMBOL_GPL(enable_kprobe);
 int disable_kprobes(struct kprobe **kps, int num)
 {
 	struct probe_site *site;
-	LIST_HEAD(txn);
+	LLIST_HEAD(txn);
 	int i, err;
 
 	err = kprobes_check_set(__func__, kps, num);

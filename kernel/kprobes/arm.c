@@ -54,10 +54,11 @@ unsigned int site_wanted(const struct probe_site *site)
  *
  * Context: kprobe_mutex held.
  */
-void txn_change(struct list_head *txn, struct probe_site *site, unsigned int lanes)
+void txn_change(struct llist_head *txn, struct probe_site *site, unsigned int lanes)
 {
-	if (list_empty(&site->batch))
-		list_add_tail(&site->batch, txn);
+	if (!site->listed)
+		__llist_add(&site->batch, txn);
+	site->listed = true;
 	site->change |= lanes;
 }
 
@@ -67,38 +68,69 @@ void txn_change(struct list_head *txn, struct probe_site *site, unsigned int lan
  *
  * Context: kprobe_mutex held.
  */
-void txn_end(struct list_head *txn)
-{
-	struct probe_site *site, *next;
-
-	list_for_each_entry_safe(site, next, txn, batch) {
-		site->change = 0;
-		list_del_init(&site->batch);
-	}
-}
-
-/* The sites of @txn that @method has something to do for. */
-static void txn_take(struct list_head *txn, enum arm_method_id method,
-		     struct list_head *mine)
-{
-	struct probe_site *site, *next;
-
-	list_for_each_entry_safe(site, next, txn, batch)
-		if (site->method == method && site->change)
-			list_move_tail(&site->batch, mine);
-}
-
-static void txn_done(struct list_head *sites, bool armed, struct list_head *done)
+void txn_end(struct llist_head *txn)
 {
 	struct probe_site *site;
 
-	list_for_each_entry(site, sites, batch) {
+	for_each_site(site, txn) {
+		site->change = 0;
+		site->listed = false;
+	}
+	init_llist_head(txn);
+}
+
+/**
+ * txn_put() - txn_end(), and give back the sites that have no probe left
+ * @txn: the transaction; emptied
+ *
+ * Context: may sleep; kprobe_mutex held.
+ */
+void txn_put(struct llist_head *txn)
+{
+	struct llist_head sites = *txn;
+	struct probe_site *site, *next;
+
+	txn_end(txn);
+	for_each_site_safe(site, next, &sites)
+		if (site_empty(site))
+			site_put(site);
+}
+
+/* The sites of @txn that @method has something to do for. */
+static void txn_take(struct llist_head *txn, enum arm_method_id method,
+		     struct llist_head *mine)
+{
+	struct llist_head sites = *txn;
+	struct probe_site *site, *next;
+
+	init_llist_head(txn);
+	for_each_site_safe(site, next, &sites) {
+		bool take = site->method == method && site->change;
+
+		__llist_add(&site->batch, take ? mine : txn);
+	}
+}
+
+static void sites_move(struct llist_head *from, struct llist_head *to)
+{
+	struct probe_site *site, *next;
+
+	for_each_site_safe(site, next, from)
+		__llist_add(&site->batch, to);
+	init_llist_head(from);
+}
+
+static void txn_done(struct llist_head *sites, bool armed, struct llist_head *done)
+{
+	struct probe_site *site;
+
+	for_each_site(site, sites) {
 		if (armed)
 			site->armed |= site->change;
 		else
 			site->armed &= ~site->change;
 	}
-	list_splice_tail_init(sites, done);
+	sites_move(sites, done);
 }
 
 /**
@@ -110,24 +142,24 @@ static void txn_done(struct list_head *sites, bool armed, struct list_head *done
  *
  * Context: may sleep; kprobe_mutex held, text_mutex not.
  */
-void txn_disarm(struct list_head *txn)
+void txn_disarm(struct llist_head *txn)
 {
 	struct probe_site *site;
-	LIST_HEAD(done);
+	LLIST_HEAD(done);
 	int i;
 
 	for (i = 0; i < NR_METHODS; i++) {
-		LIST_HEAD(mine);
+		LLIST_HEAD(mine);
 
 		txn_take(txn, i, &mine);
-		if (list_empty(&mine))
+		if (llist_empty(&mine))
 			continue;
 		arm_methods[i]->disarm(&mine);
 		txn_done(&mine, false, &done);
 	}
 
-	list_splice(&done, txn);
-	list_for_each_entry(site, txn, batch)
+	sites_move(&done, txn);
+	for_each_site(site, txn)
 		site->change = 0;
 }
 
@@ -137,11 +169,11 @@ void txn_disarm(struct list_head *txn)
  *
  * Context: as txn_disarm().
  */
-void txn_disarm_unwanted(struct list_head *txn)
+void txn_disarm_unwanted(struct llist_head *txn)
 {
 	struct probe_site *site;
 
-	list_for_each_entry(site, txn, batch)
+	for_each_site(site, txn)
 		site->change = site->armed & ~site_wanted(site);
 	txn_disarm(txn);
 }
@@ -154,28 +186,28 @@ void txn_disarm_unwanted(struct list_head *txn)
  * Return: 0, -EBUSY when another user holds one of the places, -ENODEV when
  * ftrace is switched off, or -ENOMEM.
  */
-int txn_arm(struct list_head *txn)
+int txn_arm(struct llist_head *txn)
 {
-	LIST_HEAD(done);
+	LLIST_HEAD(done);
 	int err = 0;
 	int i;
 
 	for (i = 0; i < NR_METHODS && !err; i++) {
-		LIST_HEAD(mine);
+		LLIST_HEAD(mine);
 
 		txn_take(txn, i, &mine);
-		if (list_empty(&mine))
+		if (llist_empty(&mine))
 			continue;
 		err = arm_methods[i]->arm(&mine);
 		if (err)
-			list_splice(&mine, txn);
+			sites_move(&mine, txn);
 		else
 			txn_done(&mine, true, &done);
 	}
 	if (err)
 		txn_disarm(&done);
 
-	list_splice(&done, txn);
+	sites_move(&done, txn);
 	txn_end(txn);
 	return err;
 }
@@ -191,7 +223,7 @@ int sites_set_armed(bool armed)
 {
 	struct probe_site *site;
 	unsigned int pos = 0;
-	LIST_HEAD(txn);
+	LLIST_HEAD(txn);
 	int err = 0;
 
 	mutex_lock(&kprobe_mutex);
@@ -231,8 +263,9 @@ out:
 void sites_kill_range(unsigned long start, unsigned long size)
 {
 	struct probe_site *site, *next;
+	struct llist_head sites;
 	unsigned int pos = 0;
-	LIST_HEAD(txn);
+	LLIST_HEAD(txn);
 
 	mutex_lock(&kprobe_mutex);
 	while ((site = site_next(&pos)))
@@ -240,7 +273,9 @@ void sites_kill_range(unsigned long start, unsigned long size)
 			txn_change(&txn, site, site->armed);
 
 	txn_disarm(&txn);
-	list_for_each_entry_safe(site, next, &txn, batch)
+	sites = txn;
+	txn_end(&txn);
+	for_each_site_safe(site, next, &sites)
 		site_kill(site);
 	mutex_unlock(&kprobe_mutex);
 }

@@ -63,7 +63,7 @@ out:
 	return err;
 }
 
-static int breakpoint_arm(struct list_head *sites)
+static int breakpoint_arm(struct llist_head *sites)
 {
 	struct probe_site *site;
 	LIST_HEAD(jumps);
@@ -71,7 +71,7 @@ static int breakpoint_arm(struct list_head *sites)
 	lockdep_assert_held(&kprobe_mutex);
 
 	/* One kind of probe more may be one that a jump cannot serve. */
-	list_for_each_entry(site, sites, batch)
+	for_each_site(site, sites)
 		if (site->armed)
 			jump_cancel(site, &jumps);
 	jumps_undo(&jumps);
@@ -81,20 +81,20 @@ static int breakpoint_arm(struct list_head *sites)
 	arch_breakpoints_set(sites);
 	mutex_unlock(&text_mutex);
 
-	list_for_each_entry(site, sites, batch)
+	for_each_site(site, sites)
 		jump_consider(site, site->armed | site->change, &jumps);
 	jumps_begin(&jumps);
 	return 0;
 }
 
-static void breakpoint_disarm(struct list_head *sites)
+static void breakpoint_disarm(struct llist_head *sites)
 {
 	struct probe_site *site;
 	LIST_HEAD(jumps);
 
 	lockdep_assert_held(&kprobe_mutex);
 
-	list_for_each_entry(site, sites, batch)
+	for_each_site(site, sites)
 		jump_cancel(site, &jumps);
 	jumps_undo(&jumps);
 
@@ -102,7 +102,7 @@ static void breakpoint_disarm(struct list_head *sites)
 	arch_breakpoints_clear(sites);
 	mutex_unlock(&text_mutex);
 
-	list_for_each_entry(site, sites, batch)
+	for_each_site(site, sites)
 		jump_consider(site, site->armed & ~site->change, &jumps);
 	jumps_begin(&jumps);
 }
@@ -131,37 +131,38 @@ static void release_sites(struct work_struct *work)
 
 	wait_for_idle_tasks();
 
-	llist_for_each_entry_safe(site, next, list, released) {
+	llist_for_each_entry_safe(site, next, list, batch) {
 		arch_site_free(site);
-		site_free_rcu(site);
+		site_leave_to_hits(site);
 	}
+	sites_free_left();
 }
 
 static DECLARE_WORK(release_work, release_sites);
 
 static void slot_is_left(struct rcu_head *rcu)
 {
-	struct probe_site *site = container_of(rcu, struct probe_site, rcu);
+	struct displaced_site *ds = container_of(rcu, struct displaced_site, rcu);
 
-	llist_add(&site->released, &released);
+	llist_add(&ds->site.batch, &released);
 	schedule_work(&release_work);
 }
 
 static void emulated_is_left(struct rcu_head *rcu)
 {
-	struct probe_site *site = container_of(rcu, struct probe_site, rcu);
+	struct displaced_site *ds = container_of(rcu, struct displaced_site, rcu);
 
-	arch_site_free(site);
-	site_free(site);
+	arch_site_free(&ds->site);
+	site_free(&ds->site);
 }
 
 static void breakpoint_release(struct probe_site *site)
 {
 	jump_reconsider_before(site->addr);
 	if (arch_site_has_slot(site))
-		call_rcu_tasks(&site->rcu, slot_is_left);
+		call_rcu_tasks(&displaced(site)->rcu, slot_is_left);
 	else
-		call_rcu(&site->rcu, emulated_is_left);
+		call_rcu(&displaced(site)->rcu, emulated_is_left);
 }
 
 const struct arm_method arm_breakpoint = {

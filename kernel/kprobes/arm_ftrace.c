@@ -54,18 +54,18 @@ void kprobe_ftrace_kill(void)
 	kprobe_ftrace_disabled = true;
 }
 
-static unsigned int count_sites(struct list_head *sites, int lane)
+static unsigned int count_sites(struct llist_head *sites, int lane)
 {
 	struct probe_site *site;
 	unsigned int n = 0;
 
-	list_for_each_entry(site, sites, batch)
+	for_each_site(site, sites)
 		n += !!(site->change & BIT(lane));
 	return n;
 }
 
 /* One change of a filter for all of @sites. */
-static int filter_change(struct list_head *sites, int lane, unsigned int n, bool remove)
+static int filter_change(struct llist_head *sites, int lane, unsigned int n, bool remove)
 {
 	bool reset = !lane_count[lane];
 	struct probe_site *site;
@@ -76,7 +76,7 @@ static int filter_change(struct list_head *sites, int lane, unsigned int n, bool
 	ips = kvmalloc_array(n, sizeof(*ips), GFP_KERNEL);
 	if (!ips)
 		return -ENOMEM;
-	list_for_each_entry(site, sites, batch)
+	for_each_site(site, sites)
 		if (site->change & BIT(lane))
 			ips[i++] = site->addr;
 
@@ -90,7 +90,7 @@ static int filter_change(struct list_head *sites, int lane, unsigned int n, bool
  * filter: the ops leaves ftrace.  Disarming has no way to fail: when memory is
  * short, it is asked for again.
  */
-static void lane_disarm(struct list_head *sites, int lane)
+static void lane_disarm(struct llist_head *sites, int lane)
 {
 	unsigned int n = count_sites(sites, lane);
 	unsigned int tries;
@@ -114,7 +114,7 @@ static void lane_disarm(struct list_head *sites, int lane)
 		pr_err("ftrace kept %u probed functions: %d\n", n, err);
 }
 
-static int lane_arm(struct list_head *sites, int lane)
+static int lane_arm(struct llist_head *sites, int lane)
 {
 	unsigned int n = count_sites(sites, lane);
 	int err;
@@ -141,7 +141,7 @@ static int lane_arm(struct list_head *sites, int lane)
 	return 0;
 }
 
-static int ftrace_arm(struct list_head *sites)
+static int ftrace_arm(struct llist_head *sites)
 {
 	struct probe_site *site;
 	int lane, err;
@@ -164,7 +164,7 @@ static int ftrace_arm(struct list_head *sites)
 	if (!err)
 		return 0;
 
-	site = list_first_entry(sites, struct probe_site, batch);
+	site = llist_entry(sites->first, struct probe_site, batch);
 	complain("cannot probe %pS, or another of its set: %s (%pe)\n", (void *)site->addr,
 		 err == -EBUSY ? "somebody else redirects it" : "ftrace does not take it",
 		 ERR_PTR(err));
@@ -173,7 +173,7 @@ static int ftrace_arm(struct list_head *sites)
 	return err;
 }
 
-static void ftrace_disarm(struct list_head *sites)
+static void ftrace_disarm(struct llist_head *sites)
 {
 	int lane;
 
@@ -192,7 +192,7 @@ static int ftrace_prepare(struct probe_site *site)
 static void ftrace_release(struct probe_site *site)
 {
 	/* A hit holds the site with preemption off, and not beyond. */
-	site_free_rcu(site);
+	site_leave_to_hits(site);
 }
 
 const struct arm_method arm_ftrace = {

@@ -60,7 +60,7 @@ static void *site_at(loff_t *pos)
 			return site;
 	}
 	n = *pos - POS_GONE;
-	list_for_each_entry(site, &gone_sites, batch)
+	for_each_site(site, &gone_sites)
 		if (!n--)
 			return site;
 	return NULL;

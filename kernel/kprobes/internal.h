@@ -73,32 +73,38 @@ enum arm_method_id {
  * struct probe_site - an address with probes
  * @addr:	where; the key of the index
  * @probes:	the probes, by lane; read under RCU, changed under kprobe_mutex
- * @batch:	in the transaction that is running, or in gone_sites; kprobe_mutex
- * @rcu:	for the release
- * @released:	for the release of a slot
+ * @batch:	in a list of sites: the transaction that is running or gone_sites,
+ *		under kprobe_mutex; then, on its way to be freed
  * @watched:	in LANE_OBSERVE, too, there is a post_handler; read by hits, changed
  *		under kprobe_mutex
  * @method:	how hits get here: enum arm_method_id
  * @armed:	lanes (bit mask) whose hits get here; kprobe_mutex
  * @change:	lanes that the running transaction arms or disarms; kprobe_mutex
+ * @listed:	in the transaction that is running; kprobe_mutex
  * @gone:	the text was freed, the site is out of the index; kprobe_mutex
  *
- * There can be tens of thousands, so they are small: one for an address.
+ * There can be tens of thousands, so they are small: one for an address, with
+ * one link.
  */
 struct probe_site {
 	unsigned long		addr;
 	struct hlist_head	probes[NR_LANES];
-	union {
-		struct list_head	batch;
-		struct rcu_head		rcu;
-		struct llist_node	released;
-	};
+	struct llist_node	batch;
 	bool			watched;
 	u8			method;
 	u8			armed;
 	u8			change;
+	bool			listed;
 	bool			gone;
 };
+
+/* A list of sites is in no particular order. */
+#define for_each_site(site, sites)					\
+	llist_for_each_entry(site, (sites)->first, batch)
+
+/* The same when a site may get into another list; @sites may not be used on. */
+#define for_each_site_safe(site, next, sites)				\
+	llist_for_each_entry_safe(site, next, (sites)->first, batch)
 
 /* How far a site has come on its way from a breakpoint to a jump. */
 enum jump_state {
@@ -114,12 +120,16 @@ enum jump_state {
  * @insn:	the instruction, the architecture's; constant once the site is in
  *		the index
  * @jump_node:	in jump_queue or jump_grace; kprobe_mutex
+ * @rcu:	for the release
  * @jump:	enum jump_state; kprobe_mutex
  */
 struct displaced_site {
 	struct probe_site	site;
 	struct site_insn	*insn;
-	struct list_head	jump_node;
+	union {
+		struct list_head	jump_node;
+		struct rcu_head		rcu;
+	};
 	u8			jump;
 };
 
@@ -151,7 +161,8 @@ static inline struct site_insn *site_insn(const struct probe_site *site)
  *		-EBUSY (another user holds the place), -ENODEV, -ENOMEM
  * @disarm:	disarm site->change of every site in the list; cannot fail
  * @release:	free what @prepare made and the site itself, once no CPU and no
- *		task can be in it; returns at once
+ *		task can be in it; returns at once.  The caller sees to it that
+ *		sites_free_left() follows
  *
  * All are called under kprobe_mutex.
  */
@@ -161,8 +172,8 @@ struct arm_method {
 	const char	*site_name;
 	size_t		site_size;
 	int (*prepare)(struct probe_site *site);
-	int (*arm)(struct list_head *sites);
-	void (*disarm)(struct list_head *sites);
+	int (*arm)(struct llist_head *sites);
+	void (*disarm)(struct llist_head *sites);
 	void (*release)(struct probe_site *site);
 };
 
@@ -239,7 +250,7 @@ extern const struct seq_operations blacklist_sops;
 void wait_for_idle_tasks(void);
 
 /* site.c: the life of a site */
-extern struct list_head gone_sites;
+extern struct llist_head gone_sites;
 struct probe_site *site_get(const struct probe_target *at);
 struct probe_site *probe_site_of(const struct kprobe *p);
 struct kprobe *probe_of_module(const struct module *mod);
@@ -247,8 +258,11 @@ void site_join(struct probe_site *site, struct kprobe *p);
 void site_leave(struct probe_site *site, struct kprobe *p);
 void site_put(struct probe_site *site);
 void site_kill(struct probe_site *site);
+void sites_put_gone(void);
 void site_free(struct probe_site *site);
-void site_free_rcu(struct probe_site *site);
+void site_leave_to_hits(struct probe_site *site);
+void sites_free_left(void);
+void sites_free_left_soon(void);
 void __init sites_init(void);
 
 /* hit.c, and hit.h: what happens when a site is reached */
@@ -256,11 +270,12 @@ void site_count_missed(struct probe_site *site, unsigned int lanes);
 
 /* arm.c: transactions */
 unsigned int site_wanted(const struct probe_site *site);
-void txn_change(struct list_head *txn, struct probe_site *site, unsigned int lanes);
-int txn_arm(struct list_head *txn);
-void txn_disarm(struct list_head *txn);
-void txn_disarm_unwanted(struct list_head *txn);
-void txn_end(struct list_head *txn);
+void txn_change(struct llist_head *txn, struct probe_site *site, unsigned int lanes);
+int txn_arm(struct llist_head *txn);
+void txn_disarm(struct llist_head *txn);
+void txn_disarm_unwanted(struct llist_head *txn);
+void txn_end(struct llist_head *txn);
+void txn_put(struct llist_head *txn);
 int sites_set_armed(bool armed);
 void sites_kill_range(unsigned long start, unsigned long size);
 
@@ -312,8 +327,8 @@ int arch_site_decode(struct probe_site *site);
 int arch_site_displace(struct probe_site *site);
 bool arch_site_has_slot(const struct probe_site *site);
 void arch_site_free(struct probe_site *site);
-void arch_breakpoints_set(struct list_head *sites);
-void arch_breakpoints_clear(struct list_head *sites);
+void arch_breakpoints_set(struct llist_head *sites);
+void arch_breakpoints_clear(struct llist_head *sites);
 void arch_call_typed(const struct pt_regs *regs, void *entry, const unsigned long *stack);
 void arch_describe_insn(const struct probe_site *site, struct kprobe *p);
 void arch_slot_page_seal(void *page);

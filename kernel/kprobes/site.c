@@ -6,6 +6,7 @@
 #include <linux/init.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <linux/workqueue.h>
 
 #include "count.h"
 #include "index.h"
@@ -15,7 +16,10 @@
 static struct kmem_cache *site_cache[NR_METHODS] __ro_after_init;
 
 /* Sites whose text is gone, waiting for their probes to leave; kprobe_mutex. */
-LIST_HEAD(gone_sites);
+LLIST_HEAD(gone_sites);
+
+/* Sites that a hit may still be looking at. */
+static LLIST_HEAD(left_sites);
 
 static enum arm_method_id choose_method(const struct probe_target *at)
 {
@@ -37,20 +41,49 @@ void site_free(struct probe_site *site)
 	kmem_cache_free(site_cache[site->method], site);
 }
 
-static void site_free_cb(struct rcu_head *rcu)
-{
-	site_free(container_of(rcu, struct probe_site, rcu));
-}
-
 /**
- * site_free_rcu() - site_free() after a grace period
- * @site: the site
+ * site_leave_to_hits() - a site is to be freed, by the next sites_free_left()
+ * @site: the site, out of the index and in no list, with nothing of its method's
+ *	  left
  *
  * Context: any but NMI.
  */
-void site_free_rcu(struct probe_site *site)
+void site_leave_to_hits(struct probe_site *site)
 {
-	call_rcu(&site->rcu, site_free_cb);
+	llist_add(&site->batch, &left_sites);
+}
+
+/**
+ * sites_free_left() - wait for hits under way, and free the sites left to them
+ *
+ * Context: may sleep; waits for one RCU grace period.
+ */
+void sites_free_left(void)
+{
+	struct llist_node *left = llist_del_all(&left_sites);
+	struct probe_site *site, *next;
+
+	synchronize_rcu();
+	llist_for_each_entry_safe(site, next, left, batch)
+		site_free(site);
+}
+
+static void free_left(struct work_struct *work)
+{
+	sites_free_left();
+}
+
+static DECLARE_WORK(left_work, free_left);
+
+/**
+ * sites_free_left_soon() - sites_free_left(), without waiting
+ *
+ * Context: any but NMI.
+ */
+void sites_free_left_soon(void)
+{
+	if (!llist_empty(&left_sites))
+		schedule_work(&left_work);
 }
 
 /**
@@ -80,7 +113,6 @@ struct probe_site *site_get(const struct probe_target *at)
 		return ERR_PTR(-ENOMEM);
 	site->addr = at->addr;
 	site->method = method;
-	INIT_LIST_HEAD(&site->batch);
 
 	err = site_method(site)->prepare(site);
 	if (err) {
@@ -94,7 +126,7 @@ struct probe_site *site_get(const struct probe_target *at)
 
 /**
  * site_put() - give back a site that has no probe left and is not armed
- * @site: the site
+ * @site: the site, in no list
  *
  * Context: may sleep; kprobe_mutex held.  Does not wait for hits under way.
  */
@@ -104,13 +136,12 @@ void site_put(struct probe_site *site)
 		uncount_site(site);
 		addr_index_del(&kprobe_site_index, &site->addr);
 	}
-	list_del(&site->batch);
 	site_method(site)->release(site);
 }
 
 /**
  * site_kill() - the text of a site goes away
- * @site: the site, not armed
+ * @site: the site, not armed, in no list
  *
  * Context: kprobe_mutex held.
  */
@@ -122,11 +153,30 @@ void site_kill(struct probe_site *site)
 	site->gone = true;
 	uncount_site(site);
 	addr_index_del(&kprobe_site_index, &site->addr);
-	list_move_tail(&site->batch, &gone_sites);
+	__llist_add(&site->batch, &gone_sites);
 
 	for_each_lane(lane)
 		hlist_for_each_entry(p, &site->probes[lane], hlist)
 			p->flags |= KPROBE_FLAG_GONE;
+}
+
+/**
+ * sites_put_gone() - give back the sites without text that have no probe left
+ *
+ * Context: may sleep; kprobe_mutex held.
+ */
+void sites_put_gone(void)
+{
+	struct llist_head sites = gone_sites;
+	struct probe_site *site, *next;
+
+	init_llist_head(&gone_sites);
+	for_each_site_safe(site, next, &sites) {
+		if (site_empty(site))
+			site_put(site);
+		else
+			__llist_add(&site->batch, &gone_sites);
+	}
 }
 
 static bool lane_has_post(const struct probe_site *site)
@@ -205,7 +255,7 @@ struct probe_site *probe_site_of(const struct kprobe *p)
 
 	if (site && site_has(site, p))
 		return site;
-	list_for_each_entry(site, &gone_sites, batch)
+	for_each_site(site, &gone_sites)
 		if (site_has(site, p))
 			return site;
 	return NULL;
@@ -264,7 +314,7 @@ struct kprobe *probe_of_module(const struct module *mod)
 		p = site_probe_of_module(site, mod);
 	if (p)
 		return p;
-	list_for_each_entry(site, &gone_sites, batch) {
+	for_each_site(site, &gone_sites) {
 		p = site_probe_of_module(site, mod);
 		if (p)
 			return p;

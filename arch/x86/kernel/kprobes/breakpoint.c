@@ -104,12 +104,12 @@ static void poke(struct probe_site *site, u8 from, u8 to)
 	perf_event_text_poke(addr, &from, INT3_INSN_SIZE, &to, INT3_INSN_SIZE);
 }
 
-void arch_breakpoints_set(struct list_head *sites)
+void arch_breakpoints_set(struct llist_head *sites)
 {
 	struct probe_site *site;
 	bool poked = false;
 
-	list_for_each_entry(site, sites, batch) {
+	for_each_site(site, sites) {
 		/* Another lane has it armed already. */
 		if (site->armed)
 			continue;
@@ -120,12 +120,12 @@ void arch_breakpoints_set(struct list_head *sites)
 		text_poke_sync();
 }
 
-void arch_breakpoints_clear(struct list_head *sites)
+void arch_breakpoints_clear(struct llist_head *sites)
 {
 	struct probe_site *site;
 	bool poked = false;
 
-	list_for_each_entry(site, sites, batch) {
+	for_each_site(site, sites) {
 		if (!site->armed || site->armed & ~site->change)
 			continue;
 		poke(site, INT3_INSN_OPCODE, site_insn(site)->bytes[0]);

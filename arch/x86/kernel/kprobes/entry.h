@@ -14,7 +14,7 @@
 /* struct probe_site; addr is first */
 #define SITE_PROBES		8
 #define SITE_LANE_SIZE		8
-#define SITE_WATCHED		40
+#define SITE_WATCHED		32
 
 /* From behind a breakpoint to behind a call or the nop: of one and five bytes. */
 #define NOP_REST		4
