@@ -10,6 +10,7 @@ obj-$(CONFIG_KPROBE_EVENTS) += trace_kprobe_symbols.o trace_kprobe_members.o
 obj-$(CONFIG_KPROBE_EVENTS) += trace_kprobe_arm.o trace_kprobe_hit.o
 obj-$(CONFIG_KPROBE_EVENTS) += trace_kprobe_perf.o trace_kprobe_cmd.o
 obj-$(CONFIG_KPROBE_EVENTS) += trace_kprobe_reset.o
+obj-$(and $(CONFIG_KPROBE_EVENTS),$(CONFIG_MODULES)) += trace_kprobe_module.o
 END
 # shellcheck disable=SC2016
 insert_after kernel/trace/Makefile 'obj-$(CONFIG_PROBE_EVENTS) += trace_probe.o' <<'END'

@@ -9,7 +9,7 @@
 #define pr_fmt(fmt) "kprobes: " fmt
 
 #include <linux/kallsyms.h>
-#include <linux/module.h>
+#include <linux/kernel.h>
 #include <linux/string.h>
 #include <asm/sections.h>
 
@@ -26,12 +26,6 @@
 kprobe_opcode_t *kprobe_lookup_name(const char *name, unsigned int offset)
 {
 	return (kprobe_opcode_t *)kallsyms_lookup_name(name);
-}
-
-static int refuse(struct probe_target *to, int err, const char *why)
-{
-	to->why_not = why;
-	return err;
 }
 
 /**
@@ -91,23 +85,7 @@ static int resolve(const void *addr, const char *sym, unsigned long offset,
 /* Text that exists, and will while kprobe_mutex is held. */
 static int check_text(struct probe_target *to)
 {
-	unsigned long addr = to->addr;
-	struct module *mod;
-	int err = 0;
-
-	if (core_kernel_text(addr))
-		return 0;
-
-	preempt_disable();
-	mod = __module_text_address(addr);
-	if (!mod)
-		err = refuse(to, -EINVAL, "no kernel text");
-	else if (mod->state == MODULE_STATE_GOING)
-		err = refuse(to, -ENOENT, "its module is leaving");
-	else if (within_module_init(addr, mod) && mod->state != MODULE_STATE_COMING)
-		err = refuse(to, -ENOENT, "init text, which is freed");
-	preempt_enable();
-	return err;
+	return core_kernel_text(to->addr) ? 0 : check_module_text(to);
 }
 
 static int check_fentry(struct probe_target *to)

@@ -9,7 +9,6 @@
  * when that end, at the last entry that starts no later, lies beyond it.
  */
 #include <linux/kallsyms.h>
-#include <linux/module.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -167,54 +166,50 @@ static unsigned int functions_to_ranges(const unsigned long *func, unsigned int 
 	return n;
 }
 
-static unsigned int area_to_range(const void *start, unsigned long size,
-				  struct black_range *range)
+static unsigned int area_to_range(const struct text_area *area, struct black_range *range)
 {
-	if (!size)
+	if (!area->size)
 		return 0;
-	range->start = (unsigned long)start;
-	range->end = range->start + size;
+	range->start = (unsigned long)area->start;
+	range->end = range->start + area->size;
 	return 1;
 }
 
-/* A module's own two sections, and as many functions as it lists. */
-static unsigned int module_to_ranges(struct module *mod, struct black_range *range)
-{
-	unsigned int n;
-
-	n = functions_to_ranges(mod->kprobe_blacklist, mod->num_kprobe_blacklist, range);
-	n += area_to_range(mod->kprobes_text_start, mod->kprobes_text_size, range + n);
-	n += area_to_range(mod->noinstr_text_start, mod->noinstr_text_size, range + n);
-	return n;
-}
-
 /**
- * blacklist_add_module() - a module brings code that must not be probed
- * @mod: the module, coming
+ * blacklist_add_text() - the kernel or a module has code that must not be probed
+ * @func:  entries of functions
+ * @nr:    how many
+ * @areas: sections; of no size if they are not there
  *
  * Context: may sleep; kprobe_mutex held.
- * Return: 0, or -ENOMEM: then nothing of @mod may be probed safely.
+ * Return: 0, or -ENOMEM: then nothing of it may be probed safely.
  */
-int blacklist_add_module(struct module *mod)
+int blacklist_add_text(const unsigned long *func, unsigned int nr,
+		       const struct text_area areas[2])
 {
 	struct black_range *range;
+	unsigned int n;
 	int err;
 
-	range = kvcalloc(mod->num_kprobe_blacklist + 2, sizeof(*range), GFP_KERNEL);
+	range = kvcalloc(nr + 2, sizeof(*range), GFP_KERNEL);
 	if (!range)
 		return -ENOMEM;
-	err = blacklist_add(range, module_to_ranges(mod, range));
+	n = functions_to_ranges(func, nr, range);
+	n += area_to_range(&areas[0], range + n);
+	n += area_to_range(&areas[1], range + n);
+	err = blacklist_add(range, n);
 	kvfree(range);
 	return err;
 }
 
 /**
- * blacklist_remove_module() - a module's text goes away
- * @mod: the module, going
+ * blacklist_remove_text() - a module's text goes away
+ * @start: where it starts
+ * @size:  in bytes
  *
  * Context: may sleep; kprobe_mutex held.
  */
-void blacklist_remove_module(struct module *mod)
+void blacklist_remove_text(unsigned long start, unsigned long size)
 {
 	struct blacklist *old = blacklist_locked(), *list;
 	unsigned int i, n = 0;
@@ -222,7 +217,7 @@ void blacklist_remove_module(struct module *mod)
 	if (!old)
 		return;
 	for (i = 0; i < old->nr; i++)
-		n += within_module(old->range[i].start, mod);
+		n += old->range[i].start - start < size;
 	if (!n)
 		return;
 
@@ -231,7 +226,7 @@ void blacklist_remove_module(struct module *mod)
 	if (!list)
 		return;
 	for (i = 0, n = 0; i < old->nr; i++)
-		if (!within_module(old->range[i].start, mod))
+		if (old->range[i].start - start >= size)
 			list->range[n++] = old->range[i];
 	blacklist_publish(list);
 }
@@ -244,22 +239,14 @@ void blacklist_remove_module(struct module *mod)
  */
 int __init blacklist_init(void)
 {
-	unsigned int nr = __stop_kprobe_blacklist - __start_kprobe_blacklist;
-	struct black_range *range;
-	unsigned int n;
-	int err;
+	const struct text_area areas[] = {
+		{ __kprobes_text_start, __kprobes_text_end - __kprobes_text_start },
+		{ __noinstr_text_start, __noinstr_text_end - __noinstr_text_start },
+	};
 
-	range = kvcalloc(nr + 2, sizeof(*range), GFP_KERNEL);
-	if (!range)
-		return -ENOMEM;
-	n = functions_to_ranges(__start_kprobe_blacklist, nr, range);
-	n += area_to_range(__kprobes_text_start,
-			   __kprobes_text_end - __kprobes_text_start, range + n);
-	n += area_to_range(__noinstr_text_start,
-			   __noinstr_text_end - __noinstr_text_start, range + n);
-	err = blacklist_add(range, n);
-	kvfree(range);
-	return err ?: arch_populate_kprobe_blacklist();
+	return blacklist_add_text(__start_kprobe_blacklist,
+				  __stop_kprobe_blacklist - __start_kprobe_blacklist, areas) ?:
+	       arch_populate_kprobe_blacklist();
 }
 
 static bool blacklisted(unsigned long addr)

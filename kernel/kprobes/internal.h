@@ -235,15 +235,43 @@ struct probe_target {
 	const char	*why_not;	/* after an error, for complain_of() */
 };
 
+static inline int refuse(struct probe_target *to, int err, const char *why)
+{
+	to->why_not = why;
+	return err;
+}
+
 int complain_of(const struct kprobe *p, int err, const char *why);
 int probe_check_entry(const struct kprobe *p);
 
 int probe_resolve(const struct kprobe *p, struct probe_target *to);
 
+/* module.c */
+#ifdef CONFIG_MODULES
+int check_module_text(struct probe_target *to);
+int __init kprobes_follow_modules(void);
+#else
+static inline int check_module_text(struct probe_target *to)
+{
+	return refuse(to, -EINVAL, "no kernel text");
+}
+
+static inline int kprobes_follow_modules(void)
+{
+	return 0;
+}
+#endif
+
 /* blacklist.c */
+struct text_area {
+	const void	*start;
+	unsigned long	size;
+};
+
 int __init blacklist_init(void);
-int blacklist_add_module(struct module *mod);
-void blacklist_remove_module(struct module *mod);
+int blacklist_add_text(const unsigned long *func, unsigned int nr,
+		       const struct text_area areas[2]);
+void blacklist_remove_text(unsigned long start, unsigned long size);
 extern const struct seq_operations blacklist_sops;
 
 /* arm_breakpoint.c */

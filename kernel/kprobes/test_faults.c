@@ -6,7 +6,6 @@
  */
 #include <kunit/test.h>
 #include <linux/kprobes.h>
-#include <linux/module.h>
 
 #include "count.h"
 #include "internal.h"
@@ -168,24 +167,17 @@ static void have_counting(struct fault_set *set)
 
 /* A module brings its blacklist. */
 
-static struct module a_module;
-
-static void have_module(struct fault_set *set)
-{
-	struct module_memory *text = &a_module.mem[MOD_TEXT];
-
-	text->base = (void *)VMALLOC_START;
-	text->size = PAGE_SIZE;
-	a_module.kprobes_text_start = text->base;
-	a_module.kprobes_text_size = 16;
-}
+static const char module_text[16];
+static const struct text_area module_areas[] = {
+	{ module_text, sizeof(module_text) }, {}
+};
 
 static int module_comes(struct fault_set *set)
 {
 	int err;
 
 	mutex_lock(&kprobe_mutex);
-	err = blacklist_add_module(&a_module);
+	err = blacklist_add_text(NULL, 0, module_areas);
 	mutex_unlock(&kprobe_mutex);
 	return err;
 }
@@ -193,7 +185,7 @@ static int module_comes(struct fault_set *set)
 static void module_goes(struct fault_set *set)
 {
 	mutex_lock(&kprobe_mutex);
-	blacklist_remove_module(&a_module);
+	blacklist_remove_text((unsigned long)module_text, sizeof(module_text));
 	mutex_unlock(&kprobe_mutex);
 }
 
@@ -213,7 +205,7 @@ static const struct entry_point entry_points[] = {
 	{ "disarm all",		have_set, disarm_all, rearm_and_unregister, 0 },
 	{ "count",		have_set,	count_on,	count_off,	3 },
 	{ "register, counted",	have_counting,	register_set,	count_off,	3 },
-	{ "blacklist of a module", have_module,	module_comes,	module_goes,	1 },
+	{ "blacklist of a module", NULL,		module_comes,	module_goes,	1 },
 };
 
 KUNIT_ARRAY_PARAM(entry_point, entry_points, entry_point_describe);

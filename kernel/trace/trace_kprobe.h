@@ -10,7 +10,8 @@
  *	trace_kprobe_files.c	tracefs files, boot
  *	trace_kprobe_def.c	from a definition to an event
  *	trace_kprobe_symbols.c	what symbols and patterns mean
- *	trace_kprobe_members.c	from that to members, registered; modules
+ *	trace_kprobe_members.c	from that to members, registered
+ *	trace_kprobe_module.c	when a module comes or goes
  *	trace_kprobe_arm.c	enable, disable, delete: whole sets at once
  *	trace_kprobe_reset.c	what deletion leaves behind in the ring buffers
  *	trace_kprobe_hit.c	what a hit does, and how an entry looks
@@ -185,7 +186,23 @@ int trace_kprobe_add_address(struct trace_kprobe *tk, void *addr);
 int trace_kprobe_add_symbol(struct trace_kprobe *tk);
 int trace_kprobe_register_members(struct trace_kprobe *tk);	/* disarmed */
 void trace_kprobe_unregister_members(struct trace_kprobe *tk);	/* one grace period */
+int trace_kprobe_renew_members(struct trace_kprobe *tk);
+
+/* trace_kprobe_module.c */
+#ifdef CONFIG_MODULES
+bool trace_kprobe_may_load(const char *name);
 int trace_kprobe_module_init(void);
+#else
+static inline bool trace_kprobe_may_load(const char *name)
+{
+	return false;
+}
+
+static inline int trace_kprobe_module_init(void)
+{
+	return 0;
+}
+#endif
 
 /* trace_kprobe_arm.c */
 int trace_kprobe_enable(struct trace_event_call *call, struct trace_event_file *file);

@@ -8,27 +8,15 @@
  */
 #define pr_fmt(fmt) "trace_kprobe: " fmt
 
-#include <linux/cleanup.h>
 #include <linux/err.h>
 #include <linux/ftrace.h>
 #include <linux/kallsyms.h>
-#include <linux/module.h>
 #include <linux/overflow.h>
 #include <linux/rcupdate.h>
 #include <linux/security.h>
 #include <linux/slab.h>
 
 #include "trace_kprobe.h"
-
-/* Behind the engine's, which is to know a module's text before we probe it. */
-#define TRACE_KPROBE_NOTIFIER_PRIORITY 2
-
-static bool is_in_module(const struct trace_kprobe *tk, const struct module *mod)
-{
-	size_t len = strlen(mod->name);
-
-	return tk->symbol && !strncmp(tk->symbol, mod->name, len) && tk->symbol[len] == ':';
-}
 
 /* Members */
 
@@ -168,7 +156,7 @@ static bool is_notrace(unsigned long addr)
 		return false;
 	if (!kallsyms_lookup_size_offset(addr, &size, &into))
 		return false;	/* the engine says it better */
-	if (ftrace_location_range(addr - into, addr - into + size - 1))
+	if (ftrace_location(addr - into))
 		return false;
 
 	if (lookup_symbol_name(addr, name))
@@ -373,10 +361,15 @@ void trace_kprobe_unregister_members(struct trace_kprobe *tk)
 		WRITE_ONCE(m->registered, false);
 }
 
-/* Modules */
-
-/* Members of its text, in place of those that it had before. */
-static int register_anew(struct trace_kprobe *tk)
+/**
+ * trace_kprobe_renew_members() - have the engine know members of the text as it is now
+ * @tk:	the probe; none of the members that it has are registered
+ *
+ * Context: event_mutex held; may sleep.
+ * Return: 0; or as trace_kprobe_add_symbol() and trace_kprobe_register_members(), and
+ * it has the members that it had.
+ */
+int trace_kprobe_renew_members(struct trace_kprobe *tk)
 {
 	struct trace_kprobe_members *set = make_members(tk);
 	int err;
@@ -389,53 +382,4 @@ static int register_anew(struct trace_kprobe *tk)
 	else
 		publish_members(tk, set);
 	return err;
-}
-
-static void module_came(struct trace_kprobe *tk)
-{
-	int err;
-
-	if (trace_kprobe_members(tk)->at[0].registered)
-		return;
-	err = register_anew(tk);
-	if (err)
-		pr_warn("%s/%s: could not probe %s: error %d\n", trace_probe_group_name(&tk->tp),
-			trace_probe_name(&tk->tp), tk->symbol, err);
-}
-
-static int module_notify(struct notifier_block *nb, unsigned long state, void *data)
-{
-	struct dyn_event *ev;
-
-	if (state != MODULE_STATE_COMING && state != MODULE_STATE_GOING)
-		return NOTIFY_DONE;
-
-	guard(mutex)(&event_mutex);
-	for_each_dyn_event(ev) {
-		if (!is_trace_kprobe(ev) || !is_in_module(to_trace_kprobe(ev), data))
-			continue;
-		if (state == MODULE_STATE_COMING)
-			module_came(to_trace_kprobe(ev));
-		else
-			trace_kprobe_unregister_members(to_trace_kprobe(ev));
-	}
-	return NOTIFY_DONE;
-}
-
-static struct notifier_block module_nb = {
-	.notifier_call	= module_notify,
-	.priority	= TRACE_KPROBE_NOTIFIER_PRIORITY,
-};
-
-/**
- * trace_kprobe_module_init() - from now on follow what modules come and go
- *
- * Context: boot.
- * Return: 0 or a negative errno.
- */
-int __init trace_kprobe_module_init(void)
-{
-	if (!IS_ENABLED(CONFIG_MODULES))
-		return 0;
-	return register_module_notifier(&module_nb);
 }

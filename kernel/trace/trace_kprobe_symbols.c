@@ -47,15 +47,9 @@ static int place_split(struct place *to, const char *symbol)
 bool trace_kprobe_awaits_module(const char *symbol)
 {
 	struct place at;
-	bool loaded;
 
-	if (!symbol || place_split(&at, symbol) || !at.module[0])
-		return false;
-
-	rcu_read_lock_sched();
-	loaded = find_module(at.module);
-	rcu_read_unlock_sched();
-	return !loaded;
+	return symbol && !place_split(&at, symbol) && at.module[0] &&
+	       trace_kprobe_may_load(at.module);
 }
 
 /* Names */
