@@ -435,7 +435,7 @@ int enable_kprobes(struct kprobe **kps, int num)
 	if (err)
 		goto out;
 	for (i = 0; i < num; i++)
-		kps[i]->flags &= ~KPROBE_FLAG_DISABLED;
+		probe_set_flag(kps[i], KPROBE_FLAG_DISABLED, false);
 out:
 	mutex_unlock(&kprobe_mutex);
 	return err;
@@ -482,7 +482,7 @@ int disable_kprobes(struct kprobe **kps, int num)
 		goto out;
 	for (i = 0; i < num; i++) {
 		site = probe_site_of(kps[i]);
-		kps[i]->flags |= KPROBE_FLAG_DISABLED;
+		probe_set_flag(kps[i], KPROBE_FLAG_DISABLED, true);
 		if (!site->gone)
 			txn_change(&txn, site, 0);
 	}

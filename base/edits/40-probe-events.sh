@@ -19,4 +19,5 @@ obj-$(CONFIG_PROBE_EVENTS) += trace_probe_value.o trace_probe_words.o trace_prob
 obj-$(CONFIG_PROBE_EVENTS) += trace_probe_type.o trace_probe_expand.o
 obj-$(CONFIG_PROBE_EVENTS) += trace_probe_print.o trace_probe_log.o
 obj-$(CONFIG_PROBE_EVENTS_BTF_ARGS) += trace_probe_btf.o trace_probe_btf_func.o
+$(foreach obj,$(filter trace_kprobe% trace_probe%,$(obj-y)),$(eval KCSAN_SANITIZE_$(obj) := $(KCSAN_HITS)))
 END

@@ -115,7 +115,7 @@ struct kprobe {
  */
 static inline bool kprobe_gone(struct kprobe *p)
 {
-	return p->flags & KPROBE_FLAG_GONE;
+	return READ_ONCE(p->flags) & KPROBE_FLAG_GONE;
 }
 
 /**
@@ -126,7 +126,8 @@ static inline bool kprobe_gone(struct kprobe *p)
  */
 static inline bool kprobe_disabled(struct kprobe *p)
 {
-	return p->flags & (KPROBE_FLAG_DISABLED | KPROBE_FLAG_GONE);
+	/* Asked at every hit.  One test of memory, so it is as good as marked. */
+	return data_race(p->flags & (KPROBE_FLAG_DISABLED | KPROBE_FLAG_GONE));
 }
 
 /**
@@ -137,7 +138,7 @@ static inline bool kprobe_disabled(struct kprobe *p)
  */
 static inline bool kprobe_optimized(struct kprobe *p)
 {
-	return p->flags & KPROBE_FLAG_OPTIMIZED;
+	return READ_ONCE(p->flags) & KPROBE_FLAG_OPTIMIZED;
 }
 
 /**
@@ -148,7 +149,7 @@ static inline bool kprobe_optimized(struct kprobe *p)
  */
 static inline bool kprobe_ftrace(struct kprobe *p)
 {
-	return p->flags & KPROBE_FLAG_FTRACE;
+	return READ_ONCE(p->flags) & KPROBE_FLAG_FTRACE;
 }
 
 /**

@@ -58,12 +58,8 @@ static void mark_probes(struct displaced_site *ds, bool jumped)
 {
 	struct kprobe *p;
 
-	hlist_for_each_entry(p, &ds->site.probes[LANE_OBSERVE], hlist) {
-		if (jumped)
-			p->flags |= KPROBE_FLAG_OPTIMIZED;
-		else
-			p->flags &= ~KPROBE_FLAG_OPTIMIZED;
-	}
+	hlist_for_each_entry(p, &ds->site.probes[LANE_OBSERVE], hlist)
+		probe_set_flag(p, KPROBE_FLAG_OPTIMIZED, jumped);
 }
 
 static void set_state(struct displaced_site *ds, enum jump_state state,

@@ -207,6 +207,12 @@ do {									\
 /* Written under kprobe_mutex through debugfs "enabled". */
 extern bool kprobes_all_disarmed;
 
+/* Of a probe in a site's list, whose flags hits look at; kprobe_mutex held. */
+static inline void probe_set_flag(struct kprobe *p, u32 flag, bool on)
+{
+	WRITE_ONCE(p->flags, on ? p->flags | flag : p->flags & ~flag);
+}
+
 static inline enum probe_lane probe_lane(const struct kprobe *p)
 {
 	if (p->post_handler && !(p->flags & KPROBE_FLAG_OBSERVER))

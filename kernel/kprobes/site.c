@@ -157,7 +157,7 @@ void site_kill(struct probe_site *site)
 
 	for_each_lane(lane)
 		hlist_for_each_entry(p, &site->probes[lane], hlist)
-			p->flags |= KPROBE_FLAG_GONE;
+			probe_set_flag(p, KPROBE_FLAG_GONE, true);
 }
 
 /**
@@ -210,7 +210,7 @@ void site_join(struct probe_site *site, struct kprobe *p)
 	/* From here on whoever lands or undoes the jump marks it. */
 	if (probe_lane(p) == LANE_OBSERVE && site_is_displaced(site) &&
 	    displaced(site)->jump == JUMP_ARMED)
-		p->flags |= KPROBE_FLAG_OPTIMIZED;
+		probe_set_flag(p, KPROBE_FLAG_OPTIMIZED, true);
 }
 
 /**
@@ -223,7 +223,7 @@ void site_join(struct probe_site *site, struct kprobe *p)
 void site_leave(struct probe_site *site, struct kprobe *p)
 {
 	hlist_del_rcu(&p->hlist);
-	p->flags &= ~KPROBE_FLAG_OPTIMIZED;
+	probe_set_flag(p, KPROBE_FLAG_OPTIMIZED, false);
 	if (site->watched && !lane_has_post(site)) {
 		WRITE_ONCE(site->watched, false);
 		jump_reconsider(site);

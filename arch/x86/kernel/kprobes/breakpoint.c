@@ -104,33 +104,31 @@ static void poke(struct probe_site *site, u8 from, u8 to)
 	perf_event_text_poke(addr, &from, INT3_INSN_SIZE, &to, INT3_INSN_SIZE);
 }
 
+/*
+ * Both sync whatever they did: that nothing was to be poked is rare, and without a
+ * way around the sync it can be seen that each step has one.
+ */
 void arch_breakpoints_set(struct llist_head *sites)
 {
 	struct probe_site *site;
-	bool poked = false;
 
 	for_each_site(site, sites) {
 		/* Another lane has it armed already. */
 		if (site->armed)
 			continue;
 		poke(site, site_insn(site)->bytes[0], INT3_INSN_OPCODE);
-		poked = true;
 	}
-	if (poked)
-		text_poke_sync();
+	text_poke_sync();
 }
 
 void arch_breakpoints_clear(struct llist_head *sites)
 {
 	struct probe_site *site;
-	bool poked = false;
 
 	for_each_site(site, sites) {
 		if (!site->armed || site->armed & ~site->change)
 			continue;
 		poke(site, INT3_INSN_OPCODE, site_insn(site)->bytes[0]);
-		poked = true;
 	}
-	if (poked)
-		text_poke_sync();
+	text_poke_sync();
 }
