@@ -20,7 +20,8 @@ for-tests := $(under-test) $(if $(T),$(if $(findstring storm,$(T)),debug),debug)
 help:
 	@echo 'make run      build our kernel if needed, boot it, show probes at work'
 	@echo 'make test     all tests; a part of them: make test T=kprobe'
-	@echo 'make soak     a million mutated definitions of probe events, an hour or two'
+	@echo 'make races    what hits share with changes, raced as a program for minutes'
+	@echo 'make soak     the same, and a million mutated definitions of probe events'
 	@echo 'make bench    cost of probes, ours and stock side by side'
 	@echo 'make shell    a shell in the guest'
 	@echo 'make kernel   build/linux (source), build/ours (built)'
@@ -57,9 +58,13 @@ test: $(for-tests)
 stock-results: stock
 	@tools/test/run --stock-results
 
+races: base
+	@tools/build/lay ours
+	@tools/races/run --times 50
+
 # Its figures stay in build/soak.txt.
 LINES ?= 1000000
-soak: debug
+soak: debug races
 	@tools/fuzz/run --kernel debug --guests $$(nproc) --lines $(LINES) \
 		--timeout 28800 --log build/soak.txt
 
@@ -75,5 +80,5 @@ clean:
 	rm -rf build
 
 .PHONY: help packages base kernel debug framepointer stock run shell test \
-	stock-results soak bench check clean
+	stock-results races soak bench check clean
 .NOTPARALLEL:
