@@ -56,7 +56,7 @@ test: $(for-tests)
 	@tools/test/run $(T)
 
 stock-results: stock
-	@tools/test/run --stock-results
+	@tools/test/run --stock-results $(T)
 
 races: base
 	@tools/build/lay ours
