@@ -22,6 +22,7 @@ help:
 	@echo 'make test     all tests; a part of them: make test T=kprobe'
 	@echo 'make races    what hits share with changes, raced as a program for minutes'
 	@echo 'make soak     the same, and a million mutated definitions of probe events'
+	@echo 'make soak-storm  part of soak: a million changes of probes that are hit'
 	@echo 'make bench    cost of probes, ours and stock side by side'
 	@echo 'make shell    a shell in the guest'
 	@echo 'make kernel   build/linux (source), build/ours (built)'
@@ -68,6 +69,11 @@ soak: debug races
 	@tools/fuzz/run --kernel debug --guests $$(nproc) --lines $(LINES) \
 		--timeout 28800 --log build/soak.txt
 
+# Its figures stay in build/soak-storm.txt.
+soak: soak-storm
+soak-storm: kernel debug
+	@tools/stress/soak build/soak-storm.txt
+
 bench: kernel stock
 	@tools/bench/run
 
@@ -80,5 +86,5 @@ clean:
 	rm -rf build
 
 .PHONY: help packages base kernel debug framepointer stock run shell test \
-	stock-results races soak bench check clean
+	stock-results races soak soak-storm bench check clean
 .NOTPARALLEL:

@@ -6,140 +6,125 @@
  * its function's text is changed again and again for others, and still every
  * single call must be handled or counted as missed: the sums are exact.
  */
-#include <linux/string.h>
+#include <linux/bits.h>
+#include <linux/kernel.h>
 
 #include "stress.h"
 
-/* An anchor of each kind, on every function that is a multiple of this. */
+/* Every so many functions have anchors; all that may be changed in a quiet storm. */
 #define STEP		4
-#define NR_ANCHORS	(NR_FUNCTIONS / STEP)
+#define NR_ANCHORS	(5 * NR_FUNCTIONS)
 
-struct anchor {
-	struct kprobe		plain;
-	struct kprobe		post;
-	struct kretprobe	ret;
-	atomic_long_t		pre_hits, post_hits, returns;
-	/* What the functions were called before the anchors were there. */
-	unsigned long		calls;
+/* Alone, or in such company. */
+static const unsigned long company[] = {
+	BIT(KIND_PRE),
+	BIT(KIND_RETURN),
+	BIT(KIND_PRE) | BIT(KIND_BOTH) | BIT(KIND_RETURN),
+	BIT(KIND_OBSERVER),
+	BIT(KIND_PAIR),
+	BIT(KIND_POST) | BIT(KIND_OBSERVER) | BIT(KIND_RETURN_ENTRY),
+	BIT(KIND_TYPED) | BIT(KIND_RETURN_LIMITED),
+	BIT(KIND_RETURN_ENTRY),
 };
 
-static struct anchor anchors[NR_ANCHORS];
+/* Beyond these no probe changes text at a function's entry. */
+#define QUIET_COMPANY	(BIT(KIND_PRE) | BIT(KIND_BOTH) | BIT(KIND_RETURN) | \
+			 BIT(KIND_RETURN_ENTRY))
 
-static unsigned int function_of(struct anchor *a)
+static struct stress_probe anchors[NR_ANCHORS];
+/* What the functions were called before the anchors were there. */
+static unsigned long calls[NR_ANCHORS];
+static unsigned int nr_anchors;
+
+/* What the last ones came to. */
+static unsigned long calls_expected, calls_seen, calls_missed;
+
+/* Typed probes and returns are for entries, which a direct caller may share. */
+static bool fits(unsigned int function, enum probe_kind kind)
 {
-	return (a - anchors) * STEP;
-}
-
-/* Calls another function that has anchors, whose probes are then missed. */
-static int plain_pre(struct kprobe *p, struct pt_regs *regs)
-{
-	struct anchor *a = container_of(p, struct anchor, plain);
-	unsigned int other = (function_of(a) + STEP) % NR_FUNCTIONS;
-
-	if ((atomic_long_inc_return(&a->pre_hits) & 15) == 0)
-		stress_call(other, 0);
-	atomic_long_inc(&stress_hits);
-	return 0;
-}
-
-static void post_post(struct kprobe *p, struct pt_regs *regs,
-		      unsigned long flags)
-{
-	struct anchor *a = container_of(p, struct anchor, post);
-
-	atomic_long_inc(&a->post_hits);
-	atomic_long_inc(&stress_hits);
-}
-
-static int ret_handler(struct kretprobe_instance *ri, struct pt_regs *regs)
-{
-	struct kretprobe *rp = get_kretprobe(ri);
-
-	if (rp)
-		atomic_long_inc(&container_of(rp, struct anchor, ret)->returns);
-	atomic_long_inc(&stress_hits);
-	return 0;
-}
-
-/* The middle of an assembler function has no entry to hook, but a place. */
-static void set_up(struct anchor *a)
-{
-	unsigned int function = function_of(a);
-
-	memset(a, 0, sizeof(*a));
-	a->plain.addr = stress_entry(function);
 	if (function >= NR_C_FUNCTIONS)
-		a->plain.addr += stress_asm[function - NR_C_FUNCTIONS].at;
-	a->post.addr = a->plain.addr;
-	a->plain.pre_handler = plain_pre;
-	a->post.post_handler = post_post;
-	a->ret.kp.addr = stress_entry(function);
-	a->ret.handler = ret_handler;
-	a->ret.maxactive = 64;
-	a->calls = stress_calls(function);
+		return kind != KIND_TYPED && kind != KIND_PAIR;
+	return stress_quiet || function < DIRECT_FIRST || function >= DIRECT_FIRST + NR_DIRECT ||
+	       (kind != KIND_POST && kind != KIND_BOTH);
 }
 
-static int anchor_start(struct anchor *a)
+static int anchor_start(unsigned int function, enum probe_kind kind)
 {
+	struct stress_probe *p = &anchors[nr_anchors];
+	void *addr = kind_is_return(kind) ? stress_entry(function) :
+					    stress_place(function, 0);
 	int err;
 
-	set_up(a);
-	err = register_kprobe(&a->plain);
-	if (err)
-		return err;
-	err = register_kprobe(&a->post);
-	if (err)
-		goto plain;
-	err = register_kretprobe(&a->ret);
-	if (!err)
+	stress_probe_init(p, kind, function, addr, 0);
+	p->nests = kind == KIND_PRE;
+	p->state = ON;
+	calls[nr_anchors] = stress_calls(function);
+	err = stress_probe_register(p);
+	if (!err) {
+		nr_anchors++;
 		return 0;
-	unregister_kprobe(&a->post);
-plain:
-	unregister_kprobe(&a->plain);
+	}
+	stress_fail("anchor %ps, kind %d: error %d", addr, kind, err);
+	stress_probe_done(p);
 	return err;
 }
 
-static void expect(struct anchor *a, const char *what, unsigned long handled,
-		   unsigned long missed)
+static int anchors_on(unsigned int function, unsigned long kinds)
 {
-	unsigned long calls = stress_calls(function_of(a)) - a->calls;
+	unsigned long kind;
+	int err = 0;
 
-	if (handled + missed != calls)
-		stress_fail("anchor %ps, %s: %lu handled + %lu missed of %lu",
-			    a->plain.addr, what, handled, missed, calls);
-}
-
-static void anchor_stop(struct anchor *a)
-{
-	expect(a, "pre", atomic_long_read(&a->pre_hits), a->plain.nmissed);
-	expect(a, "post", atomic_long_read(&a->post_hits), a->post.nmissed);
-	expect(a, "return", atomic_long_read(&a->returns),
-	       a->ret.kp.nmissed + a->ret.nmissed);
-	unregister_kretprobe(&a->ret);
-	unregister_kprobe(&a->post);
-	unregister_kprobe(&a->plain);
+	for_each_set_bit(kind, &kinds, NR_KINDS)
+		if (!err && fits(function, kind))
+			err = anchor_start(function, kind);
+	return err;
 }
 
 /* Nobody calls the functions yet. */
 int stress_anchors_start(void)
 {
-	int i, err = 0;
+	unsigned int i, step = stress_quiet ? 1 : STEP;
+	int err = 0;
 
-	for (i = 0; i < NR_ANCHORS && !err; i++)
-		err = anchor_start(&anchors[i]);
-	if (!err)
-		return 0;
-	stress_fail("anchor %ps: error %d", anchors[i - 1].plain.addr, err);
-	for (i -= 2; i >= 0; i--)
-		anchor_stop(&anchors[i]);
+	nr_anchors = 0;
+	for (i = 0; i < NR_FUNCTIONS && !err; i += step)
+		err = anchors_on(i, stress_quiet && i < NR_C_FUNCTIONS ? QUIET_COMPANY :
+				    company[i / step % ARRAY_SIZE(company)]);
+	if (err)
+		stress_anchors_stop();
 	return err;
+}
+
+static void anchor_check(unsigned int i)
+{
+	struct stress_probe *p = &anchors[i];
+	unsigned long expected = stress_calls(p->function) - calls[i];
+
+	stress_probe_exact(p, expected);
+	calls_expected += expected;
+	calls_seen += stress_probe_seen(p);
+	calls_missed += stress_probe_missed(p);
 }
 
 /* Nobody calls the functions any more. */
 void stress_anchors_stop(void)
 {
-	int i;
+	unsigned int i;
 
-	for (i = 0; i < NR_ANCHORS; i++)
-		anchor_stop(&anchors[i]);
+	calls_expected = 0;
+	calls_seen = 0;
+	calls_missed = 0;
+	/* Else it cannot be known. */
+	for (i = 0; i < nr_anchors && stress_always_armed(); i++)
+		anchor_check(i);
+	for (i = 0; i < nr_anchors; i++) {
+		stress_probe_unregister(&anchors[i]);
+		stress_probe_done(&anchors[i]);
+	}
+}
+
+int stress_anchors_show(char *buf, size_t size)
+{
+	return scnprintf(buf, size, "anchors: %u, expected %lu hits, %lu seen, %lu missed\n",
+			 nr_anchors, calls_expected, calls_seen, calls_missed);
 }
