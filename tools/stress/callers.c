@@ -10,8 +10,12 @@
 #include <linux/err.h>
 #include <linux/hrtimer.h>
 #include <linux/irq_work.h>
+#include <linux/jiffies.h>
 #include <linux/kernel.h>
 #include <linux/kthread.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/smp.h>
 #include <linux/timer.h>
 
@@ -26,10 +30,10 @@
 /* How deep a function calls itself: enough for the pools to want more. */
 #define DEEP		40
 
-/* The pauses: whoever changes probes is to have most of a CPU. */
-#define PAUSE_US	20000
+/* The shortest pauses. */
+#define THREAD_NS	(15 * NSEC_PER_MSEC)
 #define HRTIMER_NS	(5 * NSEC_PER_MSEC)
-#define TIMER_JIFFIES	(HZ / 100 + 1)
+#define TIMER_NS	(10 * NSEC_PER_MSEC)
 
 static struct task_struct *threads[NR_THREADS];
 static struct rnd_state thread_rnd[NR_THREADS];
@@ -49,6 +53,18 @@ unsigned int stress_calls_under_way(void)
 	return NR_THREADS + 1 + 6 * num_possible_cpus();
 }
 
+/*
+ * Whoever changes probes is to have most of a CPU, also where calls are slow or
+ * the machine has little time for this one: a pause is some times as long as what
+ * came before it took.
+ */
+u64 stress_pause_ns(ktime_t began, u64 least)
+{
+	u64 took = ktime_to_ns(ktime_sub(ktime_get(), began));
+
+	return clamp_t(u64, 4 * took, least, 200 * NSEC_PER_MSEC);
+}
+
 static void burst(struct rnd_state *rnd, unsigned int n, unsigned long how,
 		  atomic_long_t *count)
 {
@@ -60,17 +76,22 @@ static void burst(struct rnd_state *rnd, unsigned int n, unsigned long how,
 
 static enum hrtimer_restart hrtimer_calls(struct hrtimer *t)
 {
+	ktime_t began = ktime_get();
+
 	burst(&irq_rnd, IRQ_BURST, 0, &by_hrtimer);
 	irq_work_queue(&irq_work);
-	hrtimer_forward_now(t, ns_to_ktime(HRTIMER_NS));
+	hrtimer_forward_now(t, ns_to_ktime(stress_pause_ns(began, HRTIMER_NS)));
 	return HRTIMER_RESTART;
 }
 
 static void timer_calls(struct timer_list *t)
 {
+	ktime_t began = ktime_get();
+
 	burst(&irq_rnd, IRQ_BURST, 0, &by_timer);
 	if (!READ_ONCE(stopping))
-		mod_timer(t, jiffies + TIMER_JIFFIES);
+		mod_timer(t, jiffies + 1 +
+			     nsecs_to_jiffies(stress_pause_ns(began, TIMER_NS)));
 }
 
 static void irq_work_calls(struct irq_work *work)
@@ -98,14 +119,18 @@ static void dive(struct rnd_state *rnd)
 static int call_all(void *arg)
 {
 	struct rnd_state *rnd = arg;
+	ktime_t began;
+	u64 us;
 
 	while (!kthread_should_stop()) {
+		began = ktime_get();
 		burst(rnd, BURST, STRESS_MAY_SLEEP, &by_thread);
 		if (stress_draw(rnd, 16) == 0)
 			dive(rnd);
 		if (stress_draw(rnd, 16) == 0)
 			on_each_cpu(ipi_calls, NULL, true);
-		usleep_range(PAUSE_US / 2, PAUSE_US);
+		us = div_u64(stress_pause_ns(began, THREAD_NS), NSEC_PER_USEC);
+		usleep_range(us, us + us / 2);
 	}
 	return 0;
 }
@@ -133,7 +158,7 @@ int stress_callers_start(u64 seed)
 		}
 	}
 	hrtimer_start(&hrtimer, ns_to_ktime(HRTIMER_NS), HRTIMER_MODE_REL_HARD);
-	mod_timer(&timer, jiffies + TIMER_JIFFIES);
+	mod_timer(&timer, jiffies + 1);
 	return 0;
 }
 

@@ -31,6 +31,7 @@
 #include <linux/atomic.h>
 #include <linux/bits.h>
 #include <linux/kprobes.h>
+#include <linux/ktime.h>
 #include <linux/prandom.h>
 #include <linux/types.h>
 
@@ -155,6 +156,7 @@ int stress_churn_show(char *buf, size_t size);
 int stress_callers_start(u64 seed);
 void stress_callers_stop(void);
 unsigned int stress_calls_under_way(void);
+u64 stress_pause_ns(ktime_t began, u64 least);
 int stress_callers_show(char *buf, size_t size);
 
 /* witness.c; "generation" is how it is told what debugfs kprobes/enabled says. */

@@ -12,11 +12,16 @@
 #include <linux/err.h>
 #include <linux/kernel.h>
 #include <linux/kthread.h>
+#include <linux/ktime.h>
+#include <linux/math64.h>
 
 #include "stress.h"
 
 #define NR_WITNESSES	5
 #define BURST		50
+
+/* The shortest between two of these. */
+#define PAUSE_NS	(2 * NSEC_PER_MSEC)
 
 static struct stress_probe witnesses[NR_WITNESSES];
 static struct task_struct *thread;
@@ -81,13 +86,16 @@ static void check_call(struct stress_probe *p, unsigned long x)
 
 static int call_them(void *unused)
 {
-	unsigned long x = 0;
+	unsigned long x = 0, us;
+	ktime_t began;
 	int i;
 
 	while (!kthread_should_stop()) {
+		began = ktime_get();
 		for (i = 0; i < BURST; i++)
 			check_call(&witnesses[i % NR_WITNESSES], x++);
-		usleep_range(2000, 4000);
+		us = div_u64(stress_pause_ns(began, PAUSE_NS), NSEC_PER_USEC);
+		usleep_range(us, 2 * us);
 	}
 	return 0;
 }
