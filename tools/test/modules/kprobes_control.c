@@ -4,13 +4,14 @@
  * kernel code uses, and reads what they returned and what the handlers saw.
  *
  * Commands, one a line, to parameters/do:
- *	new NAME SYMBOL[+OFFSET] [ret] [post] [disabled]
+ *	new NAME SYMBOL[+OFFSET] [ret] [post] [observe] [disabled]
  *	addr NAME HEX-ADDRESS
  *	free NAME
  *	register|unregister|enable|disable NAME...	(one set)
  * A command that makes no sense fails the write.  Else the write succeeds, and
  * parameters/result is what the function of <linux/kprobes.h> returned.
- * parameters/hits has a line per probe: name, hits, hits from elsewhere.
+ * parameters/hits has a line per probe: name, hits, hits from elsewhere.  What
+ * observes counts behind the instruction, and only ours can have it.
  */
 #include <linux/kprobes.h>
 #include <linux/list.h>
@@ -26,6 +27,7 @@ struct probe {
 	struct kretprobe rp;		/* of which an entry probe uses .kp */
 	bool is_ret;
 	bool is_disabled;		/* is to be registered disabled */
+	bool observes;			/* its post_handler does not redirect */
 	bool is_registered;
 	atomic_t hits;
 	atomic_t foreign;		/* at an address that is not ours */
@@ -57,6 +59,14 @@ static void after_hit(struct kprobe *kp, struct pt_regs *regs,
 
 NOKPROBE_SYMBOL(after_hit);
 
+static void observed_hit(struct kprobe *kp, struct pt_regs *regs,
+			 unsigned long flags)
+{
+	atomic_inc(&container_of(kp, struct probe, rp.kp)->hits);
+}
+
+NOKPROBE_SYMBOL(observed_hit);
+
 static int return_hit(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kretprobe *rp = get_kretprobe(ri);
@@ -86,6 +96,10 @@ static int set_flag(struct probe *p, const char *flag)
 		p->rp.kp.post_handler = after_hit;
 	else if (!strcmp(flag, "disabled"))
 		p->is_disabled = true;
+#ifdef KPROBE_FLAG_OBSERVER
+	else if (!strcmp(flag, "observe"))
+		p->observes = true;
+#endif
 	else
 		return -EINVAL;
 	return 0;
@@ -136,6 +150,8 @@ static int make(char *rest, bool by_address)
 	}
 	if (p->is_ret)
 		p->rp.handler = return_hit;
+	else if (p->observes)
+		p->rp.kp.post_handler = observed_hit;
 	else
 		p->rp.kp.pre_handler = entry_hit;
 	list_add_tail(&p->list, &probes);
@@ -179,6 +195,10 @@ static void prepare(struct probe *p)
 	if (p->rp.kp.symbol_name)
 		p->rp.kp.addr = NULL;
 	p->rp.kp.flags = p->is_disabled ? KPROBE_FLAG_DISABLED : 0;
+#ifdef KPROBE_FLAG_OBSERVER
+	if (p->observes)
+		p->rp.kp.flags |= KPROBE_FLAG_OBSERVER;
+#endif
 }
 
 static int change_returns(const char *verb, struct kretprobe **rps, int num)
