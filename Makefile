@@ -4,7 +4,7 @@
 # what it needs: packages, the base, the kernel that it runs.  The work is done
 # by the scripts in tools/.
 
-# The kernel to run on (ours, stock, debug or framepointer) and the part of the tests to run.
+# The kernel to run on and the part of the tests to run.
 KERNEL ?= ours
 T ?=
 export KERNEL
@@ -13,7 +13,8 @@ target-ours := kernel
 target-stock := stock
 target-debug := debug
 target-framepointer := framepointer
-under-test := $(or $(target-$(KERNEL)),$(error KERNEL is ours, stock, debug or framepointer))
+target-kcsan := kcsan
+under-test := $(or $(target-$(KERNEL)),$(error KERNEL is ours, stock, debug, framepointer or kcsan))
 # The storm runs on the debug kernel.
 for-tests := $(under-test) $(if $(T),$(if $(findstring storm,$(T)),debug),debug)
 
@@ -29,6 +30,7 @@ help:
 	@echo 'make stock    build/linux-stock, build/stock: the base, same configuration'
 	@echo 'make debug    build/debug: ours with lockdep, KASAN, kmemleak, ...'
 	@echo 'make framepointer  build/framepointer: ours, with frame pointers for ORC'
+	@echo 'make kcsan    build/kcsan: ours, watched for data races'
 	@echo 'make check    style and static checks of our files'
 	@echo 'make clean    remove all that was built (build/)'
 	@echo 'KERNEL=debug (or another) runs run, test and shell on that kernel'
@@ -39,7 +41,7 @@ packages:
 base: packages
 	@tools/build/base
 
-kernel debug framepointer: base
+kernel debug framepointer kcsan: base
 	@tools/build/lay ours
 	@tools/build/kernel $(@:kernel=ours)
 
@@ -85,6 +87,6 @@ check: kernel
 clean:
 	rm -rf build
 
-.PHONY: help packages base kernel debug framepointer stock run shell test \
-	stock-results races soak soak-storm bench check clean
+.PHONY: help packages base kernel debug framepointer kcsan stock run shell \
+	test stock-results races soak soak-storm bench check clean
 .NOTPARALLEL:

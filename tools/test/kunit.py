@@ -15,7 +15,8 @@ import re
 from common import (ROOT, VM_DIED, VM_NOT_STARTED, VM_TIMED_OUT, VM_WARNED,
                     guest, heading)
 
-SECONDS = {"ours": 600, "stock": 600, "debug": 1800, "framepointer": 600}
+SECONDS = {"ours": 600, "stock": 600, "debug": 1800, "framepointer": 600,
+           "kcsan": 1800}
 SOURCES = ("lib/test_kprobes*.c", "kernel/kprobes/test_*.c",
            "kernel/kprobes/*_test.c", "kernel/trace/*kprobe*test*.c")
 READ = ("for d in /sys/kernel/debug/kunit/k*probes*/; do "

@@ -36,6 +36,10 @@ CASES = (
 )
 
 
+# Where the kernel watches for races.
+RACE = ("race", INSMOD + "race; exit 7", (), VM_WARNED, "", "trouble_race [")
+
+
 def run_case(kernel, modules, command, options):
     p = guest(kernel, [command.format(modules=modules)], SECONDS, *options)
     out, err = p.communicate()
@@ -46,9 +50,10 @@ def run(kernel, tally):
     heading(f"tools/vm/run on {kernel}: how a guest ends, and its status")
     modules = build_modules(kernel)
     with concurrent.futures.ThreadPoolExecutor(GUESTS) as pool:
+        cases = CASES + ((RACE,) if kernel == "kcsan" else ())
         ends = [pool.submit(run_case, kernel, modules, *case[1:3])
-                for case in CASES]
-        for (name, _, _, status, out, err), end in zip(CASES, ends):
+                for case in cases]
+        for (name, _, _, status, out, err), end in zip(cases, ends):
             got = end.result()
             print(f"{name:12} {got[0]:4}")
             if got[0] == status and out in got[1] and err in got[2]:
