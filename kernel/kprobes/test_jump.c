@@ -567,7 +567,7 @@ static void let_call(struct caller *c)
 		cond_resched();
 }
 
-/* A probe that is hit by the caller alone. */
+/* A probe that is hit by the caller alone, and looked at by the test. */
 struct steady {
 	struct kprobe	kp;
 	u32		next;
@@ -581,10 +581,10 @@ static int steady_pre(struct kprobe *p, struct pt_regs *regs)
 	struct steady *s = container_of(p, struct steady, kp);
 	u32 call = regs->di;
 
-	s->hits++;
+	WRITE_ONCE(s->hits, s->hits + 1);
 	if (call < s->next)
 		s->again++;
-	s->lost += call - s->next;
+	WRITE_ONCE(s->lost, s->lost + call - s->next);
 	s->next = call + 1;
 	return 0;
 }

@@ -25,7 +25,7 @@
 #define DEPTH		64
 #define BURST_TRIES	3000
 
-/* A return probe, and what its handler saw last. */
+/* A return probe, and what its handler saw last: on whichever CPU that was. */
 struct seen {
 	struct kretprobe	rp;
 	atomic_t		returned;
@@ -44,9 +44,9 @@ static int on_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 	struct seen *s = container_of(get_kretprobe(ri), struct seen, rp);
 
 	atomic_inc(&s->returned);
-	s->value = regs_return_value(regs);
-	s->ret_addr = get_kretprobe_retaddr(ri);
-	s->ip = instruction_pointer(regs);
+	WRITE_ONCE(s->value, regs_return_value(regs));
+	WRITE_ONCE(s->ret_addr, get_kretprobe_retaddr(ri));
+	WRITE_ONCE(s->ip, instruction_pointer(regs));
 	if (s->want_trace) {
 		s->trace_len = stack_trace_save(s->trace, ARRAY_SIZE(s->trace), 0);
 		s->regs_trace_len = stack_trace_save_regs(regs, s->regs_trace,
