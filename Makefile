@@ -24,6 +24,7 @@ help:
 	@echo 'make races    what hits share with changes, raced as a program for minutes'
 	@echo 'make soak     the same, and a million mutated definitions of probe events'
 	@echo 'make soak-storm  part of soak: a million changes of probes that are hit'
+	@echo 'make soak-kernels  part of soak: the tests on debug, framepointer and kcsan'
 	@echo 'make bench    cost of probes, ours and stock side by side'
 	@echo 'make shell    a shell in the guest'
 	@echo 'make kernel   build/linux (source), build/ours (built)'
@@ -76,6 +77,11 @@ soak: soak-storm
 soak-storm: kernel debug
 	@tools/stress/soak build/soak-storm.txt
 
+# Its figures stay in build/soak-kernels.txt.
+soak: soak-kernels
+soak-kernels: debug framepointer kcsan
+	@tools/test/soak build/soak-kernels.txt
+
 bench: kernel stock
 	@tools/bench/run
 
@@ -88,5 +94,5 @@ clean:
 	rm -rf build
 
 .PHONY: help packages base kernel debug framepointer kcsan stock run shell \
-	test stock-results races soak soak-storm bench check clean
+	test stock-results races soak soak-storm soak-kernels bench check clean
 .NOTPARALLEL:
