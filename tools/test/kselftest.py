@@ -26,9 +26,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SUITE = "tools/testing/selftests/ftrace"
 STAGE = os.path.join(BUILD, "test")
 GUESTS = 2
-CASE_SECONDS = {"ours": 300, "stock": 300, "debug": 900, "framepointer": 300,
+CASE_SECONDS = {"ours": 600, "stock": 600, "debug": 900, "framepointer": 300,
                 "kcsan": 900}
-TOTAL_SECONDS = {"ours": 1800, "stock": 3000, "debug": 5400,
+TOTAL_SECONDS = {"ours": 3600, "stock": 3000, "debug": 5400,
                  "framepointer": 1800, "kcsan": 5400}
 MOST_GUESTS = 40		# one after another, before we give up
 MOST_STUMBLES = 3		# guests that end, and no case is to blame
