@@ -74,6 +74,22 @@ hits() # EVENT
 	awk -v event="$1" '$1 == event { print $2 }' $TRACING/kprobe_profile
 }
 
+# Of 100 calls a recorder has told these in FILE: each, with its values, in its order.
+is_of_100_calls() # FILE [PREFIX of their names]
+{
+	local i e prefix=${2:-}
+
+	for ((i = 0; i < 100; i++)); do
+		echo "${prefix}entry: a=$i b=2"
+		echo "${prefix}return: ret=$((i + 2))"
+		echo "${prefix}inside:"
+	done >want
+	diff want "$1" >&2
+	for e in entry inside return; do
+		is "hits of $e" 100 "$(hits $e)"
+	done
+}
+
 # Another task's calls, N of each function, between two of a recorder's own: at
 # "$beside" in its command, which goes on when they have been made.
 # shellcheck disable=SC2034	# for the scripts

@@ -165,6 +165,15 @@ static bool hook_call(struct hook *h, struct frame *f)
 	return true;
 }
 
+static void frame_init(struct frame *f, unsigned long ret_addr)
+{
+	f->ret_addr = ret_addr;
+	f->slot = ret_addr;
+	f->hooked = 0;
+	f->returned = 0;
+	f->regs.sp = (unsigned long)&f->slot;
+}
+
 /* Returns false, when there was no instance for it. */
 static bool call(struct frame *f)
 {
@@ -173,11 +182,7 @@ static bool call(struct frame *f)
 	struct hook *h;
 
 	preempt_disable();
-	f->ret_addr = 0x1000 + below(1 << 20);
-	f->slot = f->ret_addr;
-	f->hooked = 0;
-	f->returned = 0;
-	f->regs.sp = (unsigned long)&f->slot;
+	frame_init(f, 0x1000 + below(1 << 20));
 	while (n--) {
 		h = READ_ONCE(hooks[below(NR_HOOKS)]);
 		if (h && !hook_call(h, f))
@@ -598,11 +603,7 @@ static void run_last(unsigned long ops)
 		hook_add(i);
 		h = hooks[i];
 		preempt_disable();
-		t->frames[0].hooked = 0;
-		t->frames[0].returned = 0;
-		t->frames[0].ret_addr = 1;
-		t->frames[0].slot = 1;
-		t->frames[0].regs.sp = (unsigned long)&t->frames[0].slot;
+		frame_init(&t->frames[0], 1);
 		while (!t->frames[0].hooked)
 			must(hook_call(h, &t->frames[0]));
 		preempt_enable();
@@ -636,11 +637,7 @@ static void call_late(void)
 	/* Pairs with free_early(). */
 	smp_store_release(&found, true);
 	wait_jiffies(20);
-	f->hooked = 0;
-	f->returned = 0;
-	f->ret_addr = 1;
-	f->slot = 1;
-	f->regs.sp = (unsigned long)&f->slot;
+	frame_init(f, 1);
 	hook_call(h, f);
 	preempt_enable();
 	call_return(f);
@@ -764,10 +761,7 @@ static void run_step(unsigned long ops)
 		/* Now and then with few instances left. */
 		n = chance(50) ? drain(h, taken, below(4)) : 0;
 		steps += step_through(step_call, f, 499);
-		if (chance(20))
-			refill_from(h, taken, n);
-		else
-			n = n ? (refill_from(h, taken, n), 0) : 0;
+		refill_from(h, taken, n);
 		steps += step_through(step_return, f, 499);
 	}
 	interrupt = NULL;

@@ -6,7 +6,6 @@ every run.  That is compared with what it printed on stock, as recorded per base
 version in tools/clients/stock-results: so what works there must work here.
 """
 
-import glob
 import os
 import re
 import subprocess
@@ -98,14 +97,11 @@ def run_clients(kernel, clients):
 
 def stock_results():
     """(version, {name: Case}) of this base, or of the nearest."""
-    files = {os.path.basename(f)[:-4]: f for f in
-             glob.glob(CLIENTS + "/stock-results/*.txt")}
-    if not files:
+    version, path = kselftest.nearest_record(CLIENTS + "/stock-results/*.txt")
+    if not path:
         fail("no results of stock are recorded; run: make stock-results")
-    want = int(kselftest.base_version().split(".")[2])
-    best = min(sorted(files), key=lambda v: abs(int(v.split(".")[2]) - want))
-    with open(files[best]) as f:
-        return best, parse(f.read())
+    with open(path) as f:
+        return version, parse(f.read())
 
 
 def run(kernel, tally):

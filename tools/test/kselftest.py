@@ -303,16 +303,24 @@ def base_version():
     return f"{v['VERSION']}.{v['PATCHLEVEL']}.{v['SUBLEVEL']}"
 
 
-def stock_results():
-    """(version, {case: (result, seconds)}) of this base or the nearest."""
-    files = {os.path.basename(f)[:-4]: f for f in
-             glob.glob(HERE + "/stock-results/*.tsv")}
+def nearest_record(pattern):
+    """(version, file) of what matches, of this base or the nearest; or Nones."""
+    files = {os.path.splitext(os.path.basename(f))[0]: f
+             for f in glob.glob(pattern)}
     if not files:
-        return None, {}
+        return None, None
     want = int(base_version().split(".")[2])
     best = min(sorted(files), key=lambda v: abs(int(v.split(".")[2]) - want))
-    return best, {k: (v[0], int(v[1]))
-                  for k, v in read_table(files[best]).items()}
+    return best, files[best]
+
+
+def stock_results():
+    """(version, {case: (result, seconds)}) of this base or the nearest."""
+    version, path = nearest_record(HERE + "/stock-results/*.tsv")
+    if not path:
+        return None, {}
+    return version, {k: (v[0], int(v[1]))
+                     for k, v in read_table(path).items()}
 
 
 def recorded_seconds():
