@@ -9,6 +9,7 @@ obj-$(CONFIG_KPROBE_EVENTS) += trace_kprobe_files.o trace_kprobe_def.o
 obj-$(CONFIG_KPROBE_EVENTS) += trace_kprobe_symbols.o trace_kprobe_members.o
 obj-$(CONFIG_KPROBE_EVENTS) += trace_kprobe_arm.o trace_kprobe_hit.o
 obj-$(CONFIG_KPROBE_EVENTS) += trace_kprobe_perf.o trace_kprobe_cmd.o
+obj-$(CONFIG_KPROBE_EVENTS) += trace_kprobe_write.o trace_kprobe_set.o
 obj-$(CONFIG_KPROBE_EVENTS) += trace_kprobe_reset.o
 obj-$(and $(CONFIG_KPROBE_EVENTS),$(CONFIG_MODULES)) += trace_kprobe_module.o
 END

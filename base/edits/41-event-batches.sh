@@ -28,7 +28,8 @@ replace_below $events "$anchor" '	mutex_unlock(&event_mutex);' <<'END'
 	mutex_unlock(&event_mutex);
 END
 
-# Deletions: one by one in a write's lines, or all.
+# Deletions, and places for events that are enabled: one by one in a write's lines;
+# or all are deleted.
 dynevent=kernel/trace/trace_dynevent.c
 insert_after $dynevent '#include "trace_dynevent.h"' <<'END'
 #include "trace_probe_batch.h"
@@ -36,16 +37,16 @@ END
 anchor='int dyn_event_release(const char *raw_command, '
 insert_below $dynevent "$anchor" '	char **argv;' <<'END'
 
-	guard(trace_kprobe_deletion)();
+	guard(trace_kprobe_write)();
 END
 anchor='int dyn_events_release_all(struct dyn_event_operations *type)'
 insert_below $dynevent "$anchor" '	int ret = 0;' <<'END'
 
-	guard(trace_kprobe_deletion)();
+	guard(trace_kprobe_write)();
 END
-insert_below $dynevent 'static ssize_t dyn_event_write(struct file *file, ' '{' <<'END'
-	guard(trace_kprobe_deletion)();
-
+anchor='static ssize_t dyn_event_write(struct file *file, '
+replace_below $dynevent "$anchor" '	return trace_parse_run_command(file, buffer, count, ppos,' <<'END'
+	return trace_kprobe_run_commands(file, buffer, count, ppos,
 END
 
 # What deletion leaves in the buffers: the number of an event is free when they have

@@ -253,6 +253,7 @@ int register_kretprobe(struct kretprobe *rp);
 int register_kretprobes(struct kretprobe **rps, int num);
 void unregister_kretprobe(struct kretprobe *rp);
 void unregister_kretprobes(struct kretprobe **rps, int num);
+void unregister_mixed_kprobes(struct kprobe **kps, int num);
 
 int register_jprobe(struct jprobe *jp);
 void unregister_jprobe(struct jprobe *jp);

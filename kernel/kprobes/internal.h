@@ -315,7 +315,6 @@ void sites_kill_range(unsigned long start, unsigned long size);
 
 /* kretprobe.c */
 bool probe_is_kretprobe(const struct kprobe *p);
-bool kretprobe_is_registered(const struct kretprobe *rp);
 int kretprobe_begin(struct kretprobe *rp);
 void kretprobe_end(struct kretprobe *rp);
 

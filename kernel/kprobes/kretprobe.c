@@ -189,18 +189,6 @@ int kretprobe_begin(struct kretprobe *rp)
 	return kretprobe_check(rp) ?: kretprobe_prepare(rp);
 }
 
-/**
- * kretprobe_is_registered() - was this registered as a return probe?
- * @rp: a return probe, or memory that never was one, or NULL
- *
- * Context: may sleep; kprobe_mutex not held.
- * Return: true when it was, and is.
- */
-bool kretprobe_is_registered(const struct kretprobe *rp)
-{
-	return rp && kprobe_is_registered(&rp->kp) && probe_is_kretprobe(&rp->kp);
-}
-
 static void kretprobes_release(struct kretprobe **rps, int num)
 {
 	int i;
@@ -265,6 +253,42 @@ int register_kretprobe(struct kretprobe *rp)
 }
 EXPORT_SYMBOL_GPL(register_kretprobe);
 
+/* Was this a return probe that was registered, and is there its hook? */
+static bool is_to_end(struct kprobe *p)
+{
+	/* A cleared address: it never was registered; no hook: it stands here twice. */
+	return p && p->addr && probe_is_kretprobe(p) && container_of(p, struct kretprobe, kp)->rh;
+}
+
+/**
+ * unregister_mixed_kprobes() - remove a set of plain probes and of return probes' entries
+ * @kps: the probes; of a return probe its kp
+ * @num: how many
+ *
+ * When this returns no handler of theirs runs and none will: calls in flight return
+ * to their callers untouched.  As unregister_kprobes() else.
+ *
+ * Context: may sleep; waits for one RCU grace period, whatever @num is.
+ */
+void unregister_mixed_kprobes(struct kprobe **kps, int num)
+{
+	int i;
+
+	if (!num || kprobes_check_set(__func__, kps, num))
+		return;
+
+	/* First the hooks, so that one grace period covers entries and returns. */
+	for (i = 0; i < num; i++)
+		if (kps[i] && probe_is_kretprobe(kps[i]) && kprobe_is_registered(kps[i]))
+			rethook_stop(container_of(kps[i], struct kretprobe, kp)->rh);
+
+	unregister_kprobes(kps, num);
+
+	for (i = 0; i < num; i++)
+		if (is_to_end(kps[i]))
+			kretprobe_end(container_of(kps[i], struct kretprobe, kp));
+}
+
 /**
  * unregister_kretprobes() - remove a set of return probes
  * @rps: the return probes
@@ -277,25 +301,7 @@ EXPORT_SYMBOL_GPL(register_kretprobe);
  */
 void unregister_kretprobes(struct kretprobe **rps, int num)
 {
-	int i;
-
-	if (!num || kprobes_check_set(__func__, rps, num))
-		return;
-
-	/* First the hooks, so that one grace period covers entries and returns. */
-	for (i = 0; i < num; i++)
-		if (kretprobe_is_registered(rps[i]))
-			rethook_stop(rps[i]->rh);
-
-	unregister_kprobes((struct kprobe **)rps, num);
-
-	for (i = 0; i < num; i++) {
-		/* A cleared address: it never was registered; no hook: here twice. */
-		if (!rps[i] || !rps[i]->kp.addr || !probe_is_kretprobe(&rps[i]->kp) ||
-		    !rps[i]->rh)
-			continue;
-		kretprobe_end(rps[i]);
-	}
+	unregister_mixed_kprobes((struct kprobe **)rps, num);
 }
 EXPORT_SYMBOL_GPL(unregister_kretprobes);
 

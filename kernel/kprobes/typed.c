@@ -197,13 +197,8 @@ EXPORT_SYMBOL_GPL(register_erprobe);
 void unregister_erprobe(struct kprobe *kp, struct kretprobe *rp)
 {
 	struct kprobe *set[] = { kp, rp ? &rp->kp : NULL };
-	bool hooked = kretprobe_is_registered(rp);
 
-	if (hooked)
-		rethook_stop(rp->rh);
-	unregister_kprobes(set, ARRAY_SIZE(set));
-	if (hooked)
-		kretprobe_end(rp);
+	unregister_mixed_kprobes(set, ARRAY_SIZE(set));
 }
 EXPORT_SYMBOL_GPL(unregister_erprobe);
 

@@ -244,9 +244,11 @@ int trace_kprobe_register(struct trace_kprobe *tk)
 	guard(mutex)(&event_mutex);
 	old = trace_kprobe_find(trace_probe_name(&tk->tp), trace_probe_group_name(&tk->tp));
 	err = old ? register_further(tk, old) : register_first(tk);
-	if (!err)
-		list_add_probe(tk);
-	return err;
+	if (err)
+		return err;
+	list_add_probe(tk);
+	trace_kprobe_arm_later(tk);
+	return 0;
 }
 
 /* Counts */

@@ -12,7 +12,9 @@
  *	trace_kprobe_symbols.c	what symbols and patterns mean
  *	trace_kprobe_members.c	from that to members, registered
  *	trace_kprobe_module.c	when a module comes or goes
- *	trace_kprobe_arm.c	enable, disable, delete: whole sets at once
+ *	trace_kprobe_arm.c	enable and disable: whole sets at once
+ *	trace_kprobe_write.c	what one write adds and deletes
+ *	trace_kprobe_set.c	many members for one call of the engine
  *	trace_kprobe_reset.c	what deletion leaves behind in the ring buffers
  *	trace_kprobe_hit.c	what a hit does, and how an entry looks
  *	trace_kprobe_perf.c	perf's own events, and what BPF asks
@@ -71,6 +73,7 @@ struct trace_kprobe_members {
  * @devent:	in the list of dynamic events
  * @node:	in the table by group and name; see trace_kprobe_find()
  * @pending:	in the transaction that is open; see trace_kprobe_arm.c
+ *		and trace_kprobe_write.c
  * @nhit:	hits, on each CPU
  * @symbol:	"[MOD:]SYM" or "[MOD:]PATTERN" as it was defined; NULL if it is
  *		an address
@@ -207,14 +210,44 @@ static inline int trace_kprobe_module_init(void)
 /* trace_kprobe_arm.c */
 int trace_kprobe_enable(struct trace_event_call *call, struct trace_event_file *file);
 int trace_kprobe_disable(struct trace_event_call *call, struct trace_event_file *file);
+
+/* trace_kprobe_write.c */
+void trace_kprobe_arm_later(struct trace_kprobe *tk);
 /*
  * Unregister it, then trace_probe_unlink() and trace_kprobe_free(): at once, or
- * when the open batch commits, or when nobody has a reference to its event.  It is
+ * when the open write ends, or when nobody has a reference to its event.  It is
  * in no other list any more; handlers may run, and look at its event, until it is
  * unregistered.
  */
 void trace_kprobe_retire(struct trace_kprobe *tk);
-bool trace_kprobe_is_deleting(void);
+bool trace_kprobe_in_write(void);
+
+/**
+ * struct trace_kprobe_set - members for one call of the engine
+ * @kps:	their probes
+ * @nr:		how many there are
+ * @room:	how many there may be
+ * @few:	@kps without memory
+ */
+struct trace_kprobe_set {
+	struct kprobe	**kps;
+	unsigned int	nr;
+	unsigned int	room;
+	struct kprobe	*few[8];
+};
+
+/* trace_kprobe_set.c */
+void trace_kprobe_set_init(struct trace_kprobe_set *set, unsigned int room);
+void trace_kprobe_set_free(struct trace_kprobe_set *set);
+int trace_kprobe_set_call(struct trace_kprobe_set *set,
+			  int (*engine)(struct kprobe **kps, int num));
+int trace_kprobe_set_add(struct trace_kprobe_set *set, struct trace_kprobe_member *m,
+			 int (*engine)(struct kprobe **kps, int num));
+int trace_kprobe_unregister(struct kprobe **kps, int num);
+unsigned int trace_kprobe_count_differing(struct trace_kprobe *tk, bool armed);
+void trace_kprobe_set_add_differing(struct trace_kprobe_set *set, struct trace_kprobe *tk,
+				    bool armed,
+				    int (*engine)(struct kprobe **kps, int num));
 
 /* trace_kprobe_reset.c */
 void trace_kprobe_reset_kept(void);

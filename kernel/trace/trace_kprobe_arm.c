@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Kprobe events: enabling, disabling and deleting them, whole sets at once.
+ * Kprobe events: enabling and disabling them, whole sets at once.
  *
  * The one idea: what is wanted and what is are two things.  Enabling and disabling
  * say what is wanted of an event; then the engine is given, in one call, all the
  * members for which that is not so yet.  In a batch the second step waits for the
- * commit.  Deleting an event only puts it aside; whoever ends the deletion has the
- * engine let go of all the members, and frees the events.
+ * commit.
  *
  * All is under event_mutex; kprobe_mutex is taken inside, by the engine.
  */
@@ -14,8 +13,6 @@
 #include <linux/list.h>
 #include <linux/lockdep.h>
 #include <linux/rcupdate.h>
-#include <linux/sched.h>
-#include <linux/slab.h>
 #include <linux/trace_events.h>
 
 #include "trace_kprobe.h"
@@ -27,136 +24,66 @@ static LIST_HEAD(batch_events);		/* by trace_kprobe.pending of the one that stan
 static struct trace_array *batch_tr;	/* the instance that they were enabled in */
 static bool batch_disabled;		/* hits may still be under way */
 
-/* Deleted, and not unregistered yet; by trace_kprobe.pending. */
-static LIST_HEAD(retired_probes);
-
-/*
- * The task that deletes several events, and how deep it is in that.  Others may
- * meanwhile delete as well: what they find put aside they clear away with theirs.
- */
-static struct task_struct *deleter;
-static unsigned int deleter_depth;
-
-/*
- * A set of members for one call of the engine.  If there is no memory for all of
- * them it has room for a few, and what cannot fail is done a few at a time.
- */
-struct member_set {
-	struct kprobe	**kps;
-	unsigned int	nr;
-	unsigned int	room;
-	struct kprobe	*few[8];
-};
-
-static void set_init(struct member_set *set, unsigned int room)
+/* Of all the probes of @of's event. */
+static unsigned int count_differing(struct trace_kprobe *of, bool armed)
 {
-	set->nr = 0;
-	set->kps = NULL;
-	if (room > ARRAY_SIZE(set->few))
-		set->kps = kvmalloc_array(room, sizeof(*set->kps), GFP_KERNEL);
-	set->room = set->kps ? room : ARRAY_SIZE(set->few);
-	if (!set->kps)
-		set->kps = set->few;
-}
-
-static void set_free(struct member_set *set)
-{
-	if (set->kps != set->few)
-		kvfree(set->kps);
-}
-
-static int set_call(struct member_set *set, int (*engine)(struct kprobe **kps, int num))
-{
-	int err = set->nr ? engine(set->kps, set->nr) : 0;
-
-	set->nr = 0;
-	return err;
-}
-
-static int set_add(struct member_set *set, struct trace_kprobe_member *m,
-		   int (*engine)(struct kprobe **kps, int num))
-{
-	int err = set->nr == set->room ? set_call(set, engine) : 0;
-
-	set->kps[set->nr++] = &m->rp.kp;
-	return err;
-}
-
-/* Is there something to do for the engine, to have @m armed or not? */
-static bool member_differs(struct trace_kprobe_member *m, bool armed)
-{
-	/* What has no text any more stays as it is. */
-	if (!m->registered || kprobe_gone(&m->rp.kp))
-		return false;
-	return kprobe_disabled(&m->rp.kp) == armed;
-}
-
-static unsigned int count_differing(struct trace_probe *tp, bool armed)
-{
-	struct trace_kprobe_member *m;
 	struct trace_kprobe *tk;
 	unsigned int n = 0;
 
-	for_each_trace_kprobe_of(tk, tp)
-		if (!tk->retired)
-			for_each_member(m, trace_kprobe_members(tk))
-				n += member_differs(m, armed);
+	for_each_trace_kprobe_of(tk, &of->tp)
+		n += trace_kprobe_count_differing(tk, armed);
 	return n;
 }
 
-static void add_differing(struct member_set *set, struct trace_probe *tp, bool armed,
+static void add_differing(struct trace_kprobe_set *set, struct trace_kprobe *of, bool armed,
 			  int (*engine)(struct kprobe **kps, int num))
 {
-	struct trace_kprobe_member *m;
 	struct trace_kprobe *tk;
 
-	for_each_trace_kprobe_of(tk, tp)
-		if (!tk->retired)
-			for_each_member(m, trace_kprobe_members(tk))
-				if (member_differs(m, armed))
-					set_add(set, m, engine);
+	for_each_trace_kprobe_of(tk, &of->tp)
+		trace_kprobe_set_add_differing(set, tk, armed, engine);
 }
 
 /* Have the events of the list armed that want to be, in one transaction, or none. */
 static int arm_wanted(struct list_head *events)
 {
+	struct trace_kprobe_set set;
 	struct trace_kprobe *tk;
-	struct member_set set;
 	unsigned int n = 0;
 	int err = -ENOMEM;
 
 	list_for_each_entry(tk, events, pending)
 		if (trace_probe_is_enabled(&tk->tp))
-			n += count_differing(&tk->tp, true);
+			n += count_differing(tk, true);
 
-	set_init(&set, n);
+	trace_kprobe_set_init(&set, n);
 	if (n <= set.room) {
 		list_for_each_entry(tk, events, pending)
 			if (trace_probe_is_enabled(&tk->tp))
-				add_differing(&set, &tk->tp, true, enable_kprobes);
-		err = set_call(&set, enable_kprobes);
+				add_differing(&set, tk, true, enable_kprobes);
+		err = trace_kprobe_set_call(&set, enable_kprobes);
 	}
-	set_free(&set);
+	trace_kprobe_set_free(&set);
 	return err;
 }
 
 /* Have the events of the list disarmed that nobody wants, in one transaction. */
 static void disarm_unwanted(struct list_head *events)
 {
+	struct trace_kprobe_set set;
 	struct trace_kprobe *tk;
-	struct member_set set;
 	unsigned int n = 0;
 
 	list_for_each_entry(tk, events, pending)
 		if (!trace_probe_is_enabled(&tk->tp))
-			n += count_differing(&tk->tp, false);
+			n += count_differing(tk, false);
 
-	set_init(&set, n);
+	trace_kprobe_set_init(&set, n);
 	list_for_each_entry(tk, events, pending)
 		if (!trace_probe_is_enabled(&tk->tp))
-			add_differing(&set, &tk->tp, false, disable_kprobes);
-	set_call(&set, disable_kprobes);
-	set_free(&set);
+			add_differing(&set, tk, false, disable_kprobes);
+	trace_kprobe_set_call(&set, disable_kprobes);
+	trace_kprobe_set_free(&set);
 }
 
 /* Both for one event; if it was in the open batch, that has less to do. */
@@ -231,8 +158,8 @@ static bool batch_takes(struct trace_kprobe *tk, struct trace_event_file *file)
 	if (batch_tr && batch_tr != file->tr)
 		return false;
 	batch_tr = file->tr;
-	if (list_empty(&tk->pending))
-		list_add_tail(&tk->pending, &batch_events);
+	/* From where it was added to an enabled event, too: the commit does more. */
+	list_move_tail(&tk->pending, &batch_events);
 	return true;
 }
 
@@ -366,133 +293,4 @@ int trace_kprobe_batch_commit(int ret)
 	batch_disabled = false;
 	batch_tr = NULL;
 	return ret ?: err;
-}
-
-static int release_plain(struct kprobe **kps, int num)
-{
-	unregister_kprobes(kps, num);
-	return 0;
-}
-
-static int release_return(struct kprobe **kps, int num)
-{
-	unregister_kretprobes((struct kretprobe **)kps, num);
-	return 0;
-}
-
-/* Unregister the members of all plain, or of all return probes in the list. */
-static void unregister_all(struct list_head *probes, bool is_return)
-{
-	int (*engine)(struct kprobe **kps, int num);
-	struct trace_kprobe_member *m;
-	struct member_set set;
-	struct trace_kprobe *tk;
-	unsigned int n = 0;
-
-	engine = is_return ? release_return : release_plain;
-	list_for_each_entry(tk, probes, pending)
-		n += tk->is_return == is_return ? trace_kprobe_members(tk)->nr : 0;
-
-	set_init(&set, n);
-	list_for_each_entry(tk, probes, pending) {
-		if (tk->is_return != is_return)
-			continue;
-		for_each_member(m, trace_kprobe_members(tk)) {
-			if (m->registered)
-				set_add(&set, m, engine);
-			WRITE_ONCE(m->registered, false);
-		}
-	}
-	set_call(&set, engine);
-	set_free(&set);
-}
-
-/*
- * perf, and BPF with it, look at the probes and their symbols without event_mutex.
- * They have a reference to the event, which is taken under event_mutex.
- */
-static void free_retired(void)
-{
-	struct trace_kprobe *tk, *next;
-
-	unregister_all(&retired_probes, false);
-	unregister_all(&retired_probes, true);
-	list_for_each_entry_safe(tk, next, &retired_probes, pending) {
-		list_del_init(&tk->pending);
-		if (trace_event_dyn_busy(trace_probe_event_call(&tk->tp)))
-			continue;
-		trace_probe_unlink(&tk->tp);
-		trace_kprobe_free(tk);
-	}
-}
-
-/**
- * trace_kprobe_retire() - unregister a deleted probe, and free it
- * @tk:	the probe; nothing leads to it but its event, and that only if the event has
- *	other probes
- *
- * When this task is inside of guard(trace_kprobe_deletion) that happens at its end,
- * for all that was deleted in it.  If someone has a reference to the event then, @tk
- * is freed with the next of its probes that is deleted, or with the last.
- *
- * Context: event_mutex held; may sleep.
- */
-void trace_kprobe_retire(struct trace_kprobe *tk)
-{
-	struct trace_kprobe *other;
-
-	lockdep_assert_held(&event_mutex);
-	for_each_trace_kprobe_of(other, &tk->tp)
-		if (other->retired && list_empty(&other->pending))
-			list_add_tail(&other->pending, &retired_probes);
-	if (!trace_kprobe_is_deleting())
-		free_retired();
-}
-
-/**
- * trace_kprobe_is_deleting() - does this task delete several events?
- *
- * Context: any.
- * Return: true inside of guard(trace_kprobe_deletion), but in no more than one task.
- */
-bool trace_kprobe_is_deleting(void)
-{
-	return READ_ONCE(deleter) == current;
-}
-
-/**
- * trace_kprobe_delete_begin() - this task is going to delete events
- *
- * One task at a time can have its deletions collected.  Others do not wait for it.
- *
- * Context: any that trace_kprobe_delete_end() is called in later.
- */
-void trace_kprobe_delete_begin(void)
-{
-	struct task_struct *none = NULL;
-
-	if (trace_kprobe_is_deleting() || try_cmpxchg(&deleter, &none, current))
-		deleter_depth++;
-}
-
-/**
- * trace_kprobe_delete_end() - undo trace_kprobe_delete_begin()
- *
- * The outermost unregisters all that was deleted, in one transaction and one grace
- * period for plain, one for return probes, and frees it; and empties the buffers that
- * may have entries of it.
- *
- * Context: event_mutex not held; may sleep.
- */
-void trace_kprobe_delete_end(void)
-{
-	if (!trace_kprobe_is_deleting() || --deleter_depth)
-		return;
-
-	mutex_lock(&event_mutex);
-	free_retired();
-	trace_kprobe_reset_kept();
-	/* The next deleter finds our depth, which is 0. */
-	smp_store_release(&deleter, NULL);
-	mutex_unlock(&event_mutex);
 }

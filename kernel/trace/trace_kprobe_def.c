@@ -16,6 +16,7 @@
 #include <linux/string.h>
 
 #include "trace_kprobe.h"
+#include "trace_probe_lex.h"
 
 /* Instances are found by walking a list: their number is to stay reasonable. */
 #define KRETPROBE_MAXACTIVE_MAX	4096
@@ -33,8 +34,8 @@ enum {
  * @argv:	... are here
  * @group:	of the event
  * @event:	the event's name; NULL: it is not given
- * @place:	[MOD:]SYM or [MOD:]PATTERN or MEMADDR, what follows it cut off
- * @addr:	what MEMADDR is, else NULL
+ * @place:	[MOD:]SYM or [MOD:]PATTERN; NULL for an address
+ * @addr:	the address, else NULL
  * @offset:	of a symbol
  * @maxactive:	0: not given
  * @is_return:	a return probe
@@ -85,43 +86,38 @@ static int refuse_at(int word, int column, int error)
 /* The first word */
 
 /* What stands between the letter and the colon. */
-static int parse_maxactive(struct definition *d, const char *text, size_t len)
+static int parse_maxactive(struct definition *d, const struct probe_span *number)
 {
-	char number[12];
-
-	if (!len)
+	if (!number->len)
 		return 0;
 	if (!d->is_return)
-		return refuse_at(WORD_HEAD, 1, TP_ERR_BAD_MAXACT_TYPE);
-	if (len >= sizeof(number))
-		return refuse_at(WORD_HEAD, 1, TP_ERR_BAD_MAXACT);
-	memcpy(number, text, len);
-	number[len] = '\0';
-	if (kstrtouint(number, 0, &d->maxactive) || !d->maxactive)
-		return refuse_at(WORD_HEAD, 1, TP_ERR_BAD_MAXACT);
+		return refuse_at(WORD_HEAD, number->offset, TP_ERR_BAD_MAXACT_TYPE);
+	if (probe_span_to_uint(number, &d->maxactive) || !d->maxactive)
+		return refuse_at(WORD_HEAD, number->offset, TP_ERR_BAD_MAXACT);
 	if (d->maxactive > KRETPROBE_MAXACTIVE_MAX)
-		return refuse_at(WORD_HEAD, 1, TP_ERR_MAXACT_TOO_BIG);
+		return refuse_at(WORD_HEAD, number->offset, TP_ERR_MAXACT_TOO_BIG);
 	return 0;
 }
 
 static int step_head(struct definition *d)
 {
-	const char *head = d->argv[WORD_HEAD];
-	const char *colon = strchrnul(head, ':');
+	struct probe_span text = probe_span_of(d->argv[WORD_HEAD]), number;
 	int err;
 
-	d->is_return = head[0] == 'r';
-	err = parse_maxactive(d, head + 1, colon - (head + 1));
+	/* It is one of the two. */
+	d->is_return = probe_lex_take(&text, 'r');
+	probe_lex_take(&text, 'p');
+	number = probe_lex_until(&text, ":");
+	err = parse_maxactive(d, &number);
 	if (err)
 		return err;
 
 	d->group = KPROBE_EVENT_SYSTEM;
-	if (!*colon)
+	if (!probe_lex_take(&text, ':'))
 		return 0;
-	d->event = colon + 1;
+	d->event = text.text;
 	trace_probe_log_set_index(WORD_HEAD);
-	return traceprobe_parse_event_name(&d->event, &d->group, d->group_buf,
-					   d->event - head);
+	return traceprobe_parse_event_name(&d->event, &d->group, d->group_buf, text.offset);
 }
 
 /* The second word: the place */
@@ -131,91 +127,93 @@ static int refuse_place(int column, int error)
 	return refuse_at(WORD_PLACE, column, error);
 }
 
-/* Cut "%return" off. */
-static int cut_suffix(struct definition *d)
+/* Is one of @chars in @text? */
+static bool has_any(struct probe_span text, const char *chars)
 {
-	char *suffix = strchr(d->place, '%');
-
-	if (!suffix)
-		return 0;
-	if (strcmp(suffix, "%return"))
-		return refuse_place(suffix - d->place, TP_ERR_BAD_ADDR_SUFFIX);
-	*suffix = '\0';
-	d->is_return = true;
-	return 0;
+	probe_lex_until(&text, chars);
+	return text.len;
 }
 
-static int parse_address(struct definition *d)
+static int parse_address(struct definition *d, const struct probe_span *text)
 {
 	unsigned long addr;
 
-	if (kstrtoul(d->place, 0, &addr) || !addr)
+	if (probe_span_to_ulong(text, 0, &addr) || !addr)
 		return refuse_place(0, TP_ERR_BAD_PROBE_ADDR);
 	d->addr = (void *)addr;
 	return 0;
 }
 
 /* Is all of @name of letters, digits and those of @also? */
-static bool is_made_of(const char *name, size_t len, const char *also)
+static bool is_made_of(const struct probe_span *name, const char *also)
 {
-	size_t i;
+	unsigned int i;
 
-	for (i = 0; i < len; i++)
-		if (!isalnum(name[i]) && !strchr(also, name[i]))
+	for (i = 0; i < name->len; i++)
+		if (!isalnum(name->text[i]) && !strchr(also, name->text[i]))
 			return false;
-	return len;
+	return name->len;
 }
 
 /* "[MOD:]SYM", where @also may be in SYM. */
-static bool is_symbol(const char *symbol, const char *also)
+static bool is_symbol(struct probe_span text, const char *also)
 {
-	const char *colon = strchr(symbol, ':');
+	struct probe_span first = probe_lex_until(&text, ":");
 
-	if (colon && !is_made_of(symbol, colon - symbol, "_."))
+	if (!probe_lex_take(&text, ':'))
+		text = first;
+	else if (!is_made_of(&first, "_."))
 		return false;
-	symbol = colon ? colon + 1 : symbol;
-	return !isdigit(symbol[0]) && is_made_of(symbol, strlen(symbol), also);
+	return !isdigit(probe_span_first(&text)) && is_made_of(&text, also);
 }
 
-static int parse_pattern(struct definition *d)
+static int keep_place(struct definition *d, const struct probe_span *text)
 {
-	char *plus = strchr(d->place, '+');
+	d->place = probe_span_dup(text);
+	return d->place ? 0 : -ENOMEM;
+}
 
-	if (plus)
-		return refuse_place(plus - d->place, TP_ERR_GLOB_OFFSET);
-	if (!is_symbol(d->place, "_.$*?[]!^-\\"))
+static int parse_pattern(struct definition *d, struct probe_span text)
+{
+	struct probe_span pattern = probe_lex_until(&text, "+");
+
+	if (text.len)
+		return refuse_place(text.offset, TP_ERR_GLOB_OFFSET);
+	if (!is_symbol(pattern, "_.$*?[]!^-\\"))
 		return refuse_place(0, TP_ERR_BAD_PROBE_ADDR);
 	d->is_glob = true;
-	return 0;
+	return keep_place(d, &pattern);
 }
 
-static int parse_symbol(struct definition *d)
+static int parse_symbol(struct definition *d, struct probe_span text)
 {
+	struct probe_span symbol = probe_lex_until(&text, "+-");
 	long offset = 0;
 
-	if (traceprobe_split_symbol_offset(d->place, &offset) || offset < 0 ||
-	    !is_symbol(d->place, "_.$"))
+	if ((text.len && probe_span_to_long(&text, &offset)) || offset < 0 ||
+	    !is_symbol(symbol, "_.$"))
 		return refuse_place(0, TP_ERR_BAD_PROBE_ADDR);
 	d->offset = offset;
-	return 0;
+	return keep_place(d, &symbol);
 }
 
 static int step_place(struct definition *d)
 {
-	int err;
+	struct probe_span text, place;
 
 	if (d->argc <= WORD_PLACE)
 		return refuse_at(WORD_HEAD, strlen(d->argv[WORD_HEAD]), TP_ERR_NO_PLACE);
-	d->place = kstrdup(d->argv[WORD_PLACE], GFP_KERNEL);
-	if (!d->place)
-		return -ENOMEM;
-	err = cut_suffix(d);
-	if (err)
-		return err;
+	text = probe_span_of(d->argv[WORD_PLACE]);
+	place = probe_lex_until(&text, "%");
+	if (text.len) {
+		if (!probe_span_is(&text, "%return"))
+			return refuse_place(text.offset, TP_ERR_BAD_ADDR_SUFFIX);
+		d->is_return = true;
+	}
 	/* A module's name may begin with a digit. */
-	if (isdigit(d->place[0]) && !strchr(d->place, ':'))
-		return parse_address(d);
-	return strpbrk(d->place, "*?[") ? parse_pattern(d) : parse_symbol(d);
+	if (isdigit(probe_span_first(&place)) && !has_any(place, ":"))
+		return parse_address(d, &place);
+	return has_any(place, "*?[") ? parse_pattern(d, place) : parse_symbol(d, place);
 }
 
 /* A name made from the place: letters, digits and "_" are left of it. */

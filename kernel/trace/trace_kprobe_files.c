@@ -3,7 +3,7 @@
  * Kprobe events: kprobe_events and kprobe_profile in tracefs, and kprobe_event= at boot.
  *
  * The one idea: a file or the kernel's command line is a list of commands, and
- * whatever one write deletes is one deletion.
+ * whatever one write adds or deletes is one change.
  */
 #define pr_fmt(fmt) "trace_kprobe: " fmt
 
@@ -29,12 +29,37 @@ static int refuse_command(int argc, const char *argv[])
 	return -EINVAL;
 }
 
+/* Say why an event was not deleted, below its name. */
+static void explain_release(const char *raw_command, int err)
+{
+	char **argv;
+	int argc;
+
+	argv = argv_split(GFP_KERNEL, raw_command, &argc);
+	if (!argv)
+		return;
+	guard(mutex)(&dyn_event_ops_mutex);
+	trace_probe_log_init("trace_kprobe", argc, (const char **)argv);
+	if (err == -EINVAL)
+		trace_probe_log_err(strspn(argv[0], "-:"), NO_EVENT_NAME);
+	else if (err == -ENOENT)
+		trace_probe_log_err(strlen("-:"), NO_EVENT);
+	else if (err == -EBUSY)
+		trace_probe_log_err(strlen("-:"), EVENT_BUSY);
+	trace_probe_log_clear();
+	argv_free(argv);
+}
+
 static int run_command(const char *raw_command)
 {
 	int err;
 
-	if (raw_command[0] == '-')
-		return dyn_event_release(raw_command, &trace_kprobe_ops);
+	if (raw_command[0] == '-') {
+		err = dyn_event_release(raw_command, &trace_kprobe_ops);
+		if (err)
+			explain_release(raw_command, err);
+		return err;
+	}
 	err = dyn_event_create(raw_command, &trace_kprobe_ops);
 	if (err != -ECANCELED)
 		return err;
@@ -65,7 +90,7 @@ static int definitions_open(struct inode *inode, struct file *file)
 	if (err)
 		return err;
 	if (file->f_mode & FMODE_WRITE && file->f_flags & O_TRUNC) {
-		guard(trace_kprobe_deletion)();
+		guard(trace_kprobe_write)();
 		err = dyn_events_release_all(&trace_kprobe_ops);
 	}
 	if (err)
@@ -76,8 +101,7 @@ static int definitions_open(struct inode *inode, struct file *file)
 static ssize_t definitions_write(struct file *file, const char __user *buffer,
 				 size_t count, loff_t *ppos)
 {
-	guard(trace_kprobe_deletion)();
-	return trace_parse_run_command(file, buffer, count, ppos, run_command);
+	return trace_kprobe_run_commands(file, buffer, count, ppos, run_command);
 }
 
 static const struct file_operations definitions_fops = {

@@ -184,12 +184,12 @@ static int check_traced(const struct kprobe *p)
 	return -EINVAL;
 }
 
-/* Whoever adds a place to an enabled event wants its hits at once. */
+/* Whoever adds a place to an enabled event wants its hits at once, or after the write. */
 static void prepare_member(struct trace_kprobe_member *m)
 {
-	struct kprobe *p = &m->rp.kp;
+	bool armed = trace_probe_is_enabled(&m->tk->tp) && !trace_kprobe_in_write();
 
-	p->flags = trace_probe_is_enabled(&m->tk->tp) ? 0 : KPROBE_FLAG_DISABLED;
+	m->rp.kp.flags = armed ? 0 : KPROBE_FLAG_DISABLED;
 	m->rp.maxactive = m->tk->maxactive;
 	trace_kprobe_init_member(m);
 }
@@ -253,28 +253,18 @@ static int register_all(struct trace_kprobe_members *set, struct kretprobe **pro
 	return 0;
 }
 
-/* Without memory it takes a grace period for each. */
-static void unregister_members(struct trace_kprobe_members *set, bool is_return)
+/* Without memory it takes a grace period for a few. */
+static void unregister_members(struct trace_kprobe_members *set)
 {
-	struct kretprobe **probes = kvmalloc_array(set->nr, sizeof(*probes), GFP_KERNEL);
 	struct trace_kprobe_member *m;
-	unsigned int nr = 0;
+	struct trace_kprobe_set all;
 
-	for_each_member(m, set) {
-		if (!m->registered)
-			continue;
-		if (probes)
-			probes[nr++] = &m->rp;
-		else if (is_return)
-			unregister_kretprobe(&m->rp);
-		else
-			unregister_kprobe(&m->rp.kp);
-	}
-	if (is_return)
-		unregister_kretprobes(probes, nr);
-	else
-		unregister_kprobes((struct kprobe **)probes, nr);
-	kvfree(probes);
+	trace_kprobe_set_init(&all, set->nr);
+	for_each_member(m, set)
+		if (m->registered)
+			trace_kprobe_set_add(&all, m, trace_kprobe_unregister);
+	trace_kprobe_set_call(&all, trace_kprobe_unregister);
+	trace_kprobe_set_free(&all);
 }
 
 static int register_matches(struct trace_kprobe *tk, struct trace_kprobe_members *set)
@@ -290,7 +280,7 @@ static int register_matches(struct trace_kprobe *tk, struct trace_kprobe_members
 	err = register_all(set, probes);
 	kvfree(probes);
 	if (err)
-		unregister_members(set, tk->is_return);
+		unregister_members(set);
 	else if (set->left_out)
 		pr_info("%s: %u functions are probed, %u that match may not be\n",
 			tk->symbol, set->nr, set->left_out);
@@ -328,7 +318,8 @@ static int register_set(struct trace_kprobe *tk, struct trace_kprobe_members *se
  * trace_kprobe_register_members() - have the engine know a probe's members
  * @tk:	the probe, with members, arguments and event
  *
- * They are not armed unless the event is enabled.  Members of a pattern that the
+ * They are not armed unless the event is enabled, and then not before the end of
+ * the write that this task is in.  Members of a pattern that the
  * engine refuses are left out; what is left out is told in one line of the log.
  *
  * Context: nobody but us can look at @tk's members yet; may sleep.
@@ -355,7 +346,7 @@ void trace_kprobe_unregister_members(struct trace_kprobe *tk)
 	struct trace_kprobe_members *set = trace_kprobe_members(tk);
 	struct trace_kprobe_member *m;
 
-	unregister_members(set, tk->is_return);
+	unregister_members(set);
 	WRITE_ONCE(tk->lost, trace_kprobe_misses(tk));
 	for_each_member(m, set)
 		WRITE_ONCE(m->registered, false);

@@ -6,10 +6,10 @@
  * instances in which a deleted event was ever enabled, with grace periods of their
  * own, before another event may be given its number.
  *
- * The one idea: until the deleting task is through, the numbers stay in use, though
+ * The one idea: until the write is through, the numbers stay in use, though
  * their events are gone.  Then the buffers are emptied, then the numbers are free.
  *
- * All but the numbers is under event_mutex; these belong to the deleting task, of
+ * All but the numbers is under event_mutex; these belong to the task that writes, of
  * which there is one.
  */
 #include <linux/cleanup.h>
@@ -29,11 +29,11 @@ static unsigned int nr_kept;
  * @type:	the number
  *
  * Context: process context; called when any event goes.
- * Return: true: it is freed when this task's deletion ends.
+ * Return: true: it is freed when this task's write ends.
  */
 bool trace_kprobe_keeps_type(int type)
 {
-	if (!trace_kprobe_is_deleting() || nr_kept == ARRAY_SIZE(kept_types))
+	if (!trace_kprobe_in_write() || nr_kept == ARRAY_SIZE(kept_types))
 		return false;
 	kept_types[nr_kept++] = type;
 	return true;
@@ -67,7 +67,7 @@ static void empty_all(void)
  * trace_kprobe_reset_buffers() - events have been deleted: see to their entries
  *
  * The buffers that may have entries of theirs are emptied, or will be when this
- * task's deletion ends.
+ * task's write ends.
  *
  * Context: event_mutex held since the first of the events was deleted; may sleep.
  */
@@ -75,7 +75,7 @@ void trace_kprobe_reset_buffers(void)
 {
 	lockdep_assert_held(&event_mutex);
 	guard(mutex)(&trace_types_lock);
-	if (!trace_kprobe_is_deleting())
+	if (!trace_kprobe_in_write())
 		tracing_reset_all_online_cpus_unlocked();
 	else if (nr_kept < ARRAY_SIZE(kept_types))
 		put_off();
@@ -84,7 +84,7 @@ void trace_kprobe_reset_buffers(void)
 }
 
 /**
- * trace_kprobe_reset_kept() - this task's deletion ends
+ * trace_kprobe_reset_kept() - this task's write ends
  *
  * Context: event_mutex held; may sleep.
  */

@@ -89,6 +89,8 @@ C(EVENT_TOO_BIG, "Event too big (too many fields?)")
 /* Ours alone */
 C(NOT_KPROBE, "This does not define a kprobe event")
 C(NO_PLACE, "No place to probe is given")
+C(NO_EVENT, "There is no such kprobe event")
+C(EVENT_BUSY, "The event is enabled, or in use")
 C(LATENCY_ON_PROBE, "$latency is available only in a return event")
 C(NO_GLOB_MATCH, "No function that may be probed matches")
 C(GLOB_PROTO, "The functions that match do not agree in this argument")

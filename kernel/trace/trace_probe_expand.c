@@ -6,8 +6,6 @@
  * anything is parsed, so the parser need not know of it and the list of events
  * shows what was meant.
  */
-#include <linux/dcache.h>
-#include <linux/fs.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -200,35 +198,52 @@ const char **traceprobe_expand_meta_args(int argc, const char *argv[],
 }
 
 /*
- * VALUE:%pd and VALUE:%pD
+ * Types that are names for a way to something
  */
 
-/* Of which of them is @word, or NULL? */
-static const char *dentry_suffix(const char *word)
-{
-	static const char * const suffixes[] = { ":%pd", ":%pD" };
-	const char *colon = strrchr(word, ':');
-	int i;
+/* [NAME=]VALUE:ALIAS, taken apart. */
+struct alias_word {
+	const struct probe_type_alias	*alias;
+	const char			*value;
+	int				name_len;	/* with the "=" */
+	int				value_len;
+};
 
-	for (i = 0; colon && i < ARRAY_SIZE(suffixes); i++)
-		if (!strcmp(colon, suffixes[i]))
-			return colon;
-	return NULL;
+static bool split_alias_word(struct alias_word *w, const char *word)
+{
+	const char *colon = strrchr(word, ':'), *equals = strchr(word, '=');
+
+	w->alias = colon ? trace_probe_find_alias(colon + 1) : NULL;
+	if (!w->alias)
+		return false;
+	w->value = equals ? equals + 1 : word;
+	w->name_len = w->value - word;
+	w->value_len = colon - w->value;
+	return true;
 }
 
-/* Write [NAME=]VALUE:%pd the long way; returns the characters that it takes. */
-static int write_dentry_word(char *buf, int size, const char *word)
+/* Characters that it takes the long way, at most, with its NUL. */
+static int alias_room(const char *word, const struct alias_word *w)
 {
-	const char *suffix = dentry_suffix(word), *equals = strchr(word, '=');
-	const char *value = equals ? equals + 1 : word;
-	bool is_file = suffix[strlen(":%p")] == 'D';
-	char dentry[32] = "";
+	return strlen(word) + w->alias->nr_steps * sizeof("+0xffffffff()") +
+	       strlen(w->alias->type) + 1;
+}
 
-	if (is_file)
-		snprintf(dentry, sizeof(dentry), "+0x%zx(", offsetof(struct file, f_path.dentry));
-	return snprintf(buf, size, "%.*s+0x0(+0x%zx(%s%.*s%s)):string",
-			(int)(value - word), word, offsetof(struct dentry, d_name.name), dentry,
-			(int)(suffix - value), value, is_file ? ")" : "");
+/* Write it the long way; returns what is behind its NUL. */
+static char *write_alias_word(char *buf, const char *end, const char *word,
+			      const struct alias_word *w)
+{
+	unsigned int i;
+
+	buf += scnprintf(buf, end - buf, "%.*s", w->name_len, word);
+	/* What is followed last stands outside. */
+	for (i = w->alias->nr_steps; i-- > 0;)
+		buf += scnprintf(buf, end - buf, "+0x%x(", w->alias->steps[i]);
+	buf += scnprintf(buf, end - buf, "%.*s", w->value_len, w->value);
+	for (i = 0; i < w->alias->nr_steps; i++)
+		buf += scnprintf(buf, end - buf, ")");
+	buf += scnprintf(buf, end - buf, ":%s", w->alias->type);
+	return buf + 1;
 }
 
 /**
@@ -241,27 +256,28 @@ static int write_dentry_word(char *buf, int size, const char *word)
  */
 int traceprobe_expand_dentry_args(int argc, const char *argv[], char **buf)
 {
+	struct alias_word w;
 	int i, size = 0;
-	char *next;
+	char *next, *end;
 
 	*buf = NULL;
 	for (i = 0; i < argc; i++)
-		if (dentry_suffix(argv[i]))
-			size += write_dentry_word(NULL, 0, argv[i]) + 1;
+		if (split_alias_word(&w, argv[i]))
+			size += alias_room(argv[i], &w);
 	if (!size)
 		return 0;
 
 	*buf = next = kmalloc(size, GFP_KERNEL);
 	if (!next)
 		return -ENOMEM;
+	end = next + size;
 	for (i = 0; i < argc; i++) {
-		int len;
+		char *word = next;
 
-		if (!dentry_suffix(argv[i]))
+		if (!split_alias_word(&w, argv[i]))
 			continue;
-		len = write_dentry_word(next, *buf + size - next, argv[i]) + 1;
-		argv[i] = next;
-		next += len;
+		next = write_alias_word(next, end, argv[i], &w);
+		argv[i] = word;
 	}
 	return 0;
 }

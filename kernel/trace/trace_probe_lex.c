@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Probe events: the lexer of fetch arguments.
+ * Probe events: the lexer of definitions.
  *
  * The one idea is told in trace_probe_lex.h.  Nothing here knows what a token
  * means, or reports: a function takes one, or says that there is none.

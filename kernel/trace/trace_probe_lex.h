@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Probe events: the lexer of fetch arguments.
+ * Probe events: the lexer of definitions.
  *
  * The one idea: a text is a span of its word, and a token is a shorter span that
  * was taken from its front or its back.  Each knows its offset in the word, so

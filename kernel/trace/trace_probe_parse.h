@@ -110,7 +110,22 @@ int probe_parse_cast(struct probe_span *text, const struct traceprobe_parse_cont
 		     struct probe_cast *cast);
 int probe_parse_store(struct probe_parser *p, const struct probe_cast *cast);
 
+/**
+ * struct probe_type_alias - a name for a type and the way there
+ * @name:	as it is given behind the colon
+ * @type:	what is found there
+ * @nr_steps:	pointers to be followed
+ * @steps:	offsets, the first that of the value itself
+ */
+struct probe_type_alias {
+	const char	*name;
+	const char	*type;
+	unsigned int	nr_steps;
+	unsigned int	steps[4];
+};
+
 /* trace_probe_type.c */
+const struct probe_type_alias *trace_probe_find_alias(const char *name);
 enum fetch_op probe_type_store_op(const struct fetch_type *type, enum fetch_op last);
 
 /* trace_probe_btf.c */

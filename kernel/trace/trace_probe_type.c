@@ -2,10 +2,12 @@
 /*
  * Probe events: the types of arguments.
  *
- * The one idea: a table.  A new type is a line there, and a function that prints
+ * The one idea: tables.  A new type is a line there, and a function that prints
  * it if there is none yet; how it looks in "format", in the trace and in a filter
  * follows from the line, and so does the instruction that stores it.
  */
+#include <linux/dcache.h>
+#include <linux/fs.h>
 #include <linux/string.h>
 #include <linux/trace_seq.h>
 #include <linux/unaligned.h>
@@ -140,6 +142,29 @@ const struct fetch_type *trace_probe_find_type(const char *name, size_t len)
 	for (entry = types; entry < types + ARRAY_SIZE(types); entry++)
 		if (strlen(entry->type.name) == len && !memcmp(entry->type.name, name, len))
 			return &entry->type;
+	return NULL;
+}
+
+/* The name of a dentry and of a file. */
+static const struct probe_type_alias aliases[] = {
+	{ "%pd", "string", 2, { offsetof(struct dentry, d_name.name), 0 } },
+	{ "%pD", "string", 3, { offsetof(struct file, f_path.dentry),
+				offsetof(struct dentry, d_name.name), 0 } },
+};
+
+/**
+ * trace_probe_find_alias() - what stands for a type of something behind a pointer
+ * @name:	its name
+ *
+ * Return: the alias, or NULL if there is none of that name.
+ */
+const struct probe_type_alias *trace_probe_find_alias(const char *name)
+{
+	const struct probe_type_alias *alias;
+
+	for (alias = aliases; alias < aliases + ARRAY_SIZE(aliases); alias++)
+		if (!strcmp(alias->name, name))
+			return alias;
 	return NULL;
 }
 
