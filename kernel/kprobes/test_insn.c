@@ -6,15 +6,22 @@
  * interest, from the same registers, flags and memory.  Whatever comes out must
  * be the same, bit for bit.  So it is for breakpoints, and for jumps where the
  * text allows them: there all cases are probed at once, since jumps over several
- * instructions take long to come.  The cases are in test_x86.S.
+ * instructions take long to come.  The cases are in test_x86.S; and there are those
+ * of the kernel that fault by the way, where it copies from and to users.
  */
 #include <kunit/test.h>
+#include <linux/extable.h>
+#include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/string.h>
+#include <linux/uaccess.h>
+#include <uapi/linux/mman.h>
 #include <asm/processor-flags.h>
 #include <asm/text-patching.h>
 
+#include "internal.h"
 #include "jump.h"
 #include "test_x86.h"
 
@@ -337,6 +344,272 @@ static void test_cases_tell(struct kunit *test)
 	}
 }
 
+/*
+ * Copies from and to user memory that ends at user_edge, or before the copy does.
+ * The instructions that may fault are found by their exception table entries, and
+ * known by their opcodes: so whichever of them this CPU runs are probed.
+ */
+#define COPY_MOST	96
+#define MISSING_MOST	16
+
+static const unsigned int copy_lens[] = { 3, 8, 13, 70 };
+
+#define NR_LENS		ARRAY_SIZE(copy_lens)
+
+static unsigned long user_edge;
+static u8 *user_tail;		/* the last COPY_MOST bytes before it, as we see them */
+
+/* What a copy comes to. */
+struct copied {
+	unsigned long	left;
+	u8		kernel[COPY_MOST];
+	u8		user[COPY_MOST];
+};
+
+static struct copied copied, bare_copied[NR_LENS][MISSING_MOST + 1];
+
+/* As copy_user_generic() calls it. */
+static unsigned long call_rep_movs(void *to, const void *from, unsigned long len)
+{
+	stac();
+	asm volatile("call rep_movs_alternative"
+		     : "+c" (len), "+D" (to), "+S" (from), ASM_CALL_CONSTRAINT
+		     : : "memory", "rax");
+	clac();
+	return len;
+}
+
+static unsigned long call_copy_from(void *to, const void *from, unsigned long len)
+{
+	return copy_from_user(to, (const void __user __force *)from, len);
+}
+
+static unsigned long call_copy_to(void *to, const void *from, unsigned long len)
+{
+	return copy_to_user((void __user __force *)to, from, len);
+}
+
+/**
+ * struct user_copy - a function that copies
+ * @name:	for the report
+ * @symbol:	where its instructions are
+ * @copy:	calls it; returns how many bytes were not copied
+ * @to_user:	the kernel's memory is what is copied
+ */
+struct user_copy {
+	const char	*name;
+	const char	*symbol;
+	unsigned long	(*copy)(void *to, const void *from, unsigned long len);
+	bool		to_user;
+};
+
+static const struct user_copy user_copies[] = {
+	{ "rep_movs, from", "rep_movs_alternative", call_rep_movs },
+	{ "rep_movs, to", "rep_movs_alternative", call_rep_movs, .to_user = true },
+	{ "_copy_from_user", "_copy_from_user", call_copy_from },
+	{ "_copy_to_user", "_copy_to_user", call_copy_to, .to_user = true },
+};
+
+static void describe_copy(const struct user_copy *c, char *desc)
+{
+	strscpy(desc, c->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(user_copy, user_copies, describe_copy);
+
+static void copy_once(const struct user_copy *c, unsigned int len, unsigned int missing)
+{
+	void *user = (void *)(user_edge - len + missing);
+	unsigned int i;
+
+	for (i = 0; i < COPY_MOST; i++) {
+		copied.kernel[i] = i * 3;
+		user_tail[i] = i * 5 + 1;
+	}
+	copied.left = c->to_user ? c->copy(user, copied.kernel, len) :
+				   c->copy(copied.kernel, user, len);
+	memcpy(copied.user, user_tail, COPY_MOST);
+}
+
+/*
+ * The instruction that is probed: a mov of so many bytes that reads or writes
+ * memory; a rep movs of units of that size; or (@unit is 0) a branch.
+ */
+static struct {
+	struct kprobe	kp;
+	unsigned int	unit;
+	bool		reads;
+	bool		writes;
+	/* What the handlers saw in one copy; of the last hit, how far it went. */
+	unsigned int	hits;
+	unsigned int	post;
+	unsigned long	from;
+	unsigned long	at;
+	unsigned long	end;
+} mover;
+
+static struct task_struct *copier;
+static bool copies_to_user;
+
+static int mover_pre(struct kprobe *p, struct pt_regs *regs)
+{
+	bool rep = mover.reads && mover.writes;
+
+	if (current != copier)
+		return 0;
+	mover.at = copies_to_user ? regs->di : regs->si;
+	mover.end = mover.at + mover.unit * (rep ? regs->cx : 1);
+	if (!mover.hits++)
+		mover.from = mover.at;
+	return 0;
+}
+
+static void mover_post(struct kprobe *p, struct pt_regs *regs, unsigned long flags)
+{
+	if (current == copier)
+		mover.post++;
+}
+
+static void set_up_mover(unsigned long addr)
+{
+	const u8 *text = (const u8 *)addr;
+	bool rep = text[0] == 0xf3, wide;
+
+	memset(&mover, 0, sizeof(mover));
+	text += rep;
+	wide = text[0] == 0x48;
+	text += wide;
+	mover.kp.addr = (void *)addr;
+	mover.kp.pre_handler = mover_pre;
+	mover.reads = rep || (*text & ~1) == 0x8a;
+	mover.writes = rep || (*text & ~1) == 0x88;
+	if (mover.reads || mover.writes)
+		mover.unit = wide ? 8 : 1;
+}
+
+/* Each attempt is one hit, and only what did not fault has a post-handler run. */
+static void expect_attempts(struct kunit *test, const char *how)
+{
+	bool on_user = copies_to_user ? mover.writes : mover.reads;
+	bool faulted = on_user && mover.hits && mover.end > user_edge;
+	bool rep = mover.reads && mover.writes;
+
+	if (mover.unit && !rep && mover.hits)
+		KUNIT_EXPECT_EQ_MSG(test, mover.at - mover.from,
+				    (mover.hits - 1) * mover.unit, "%s\n", how);
+	else
+		KUNIT_EXPECT_LE_MSG(test, mover.hits, 1, "%s\n", how);
+	/* By bytes it comes to the very last that is there, and to the next. */
+	if (on_user && mover.unit == 1 && mover.hits)
+		KUNIT_EXPECT_EQ_MSG(test, mover.end - user_edge,
+				    rep ? copied.left : !!copied.left, "%s\n", how);
+	KUNIT_EXPECT_EQ_MSG(test, mover.post,
+			    mover.kp.post_handler ? mover.hits - faulted : 0,
+			    "%s\n", how);
+}
+
+/* All copies, compared with what they are without a probe; returns the hits. */
+static unsigned int copy_all(struct kunit *test, const struct user_copy *c,
+			     const char *how)
+{
+	unsigned int i, missing, hits = 0;
+
+	for (i = 0; i < NR_LENS; i++) {
+		for (missing = 0; missing <= min(copy_lens[i], MISSING_MOST); missing++) {
+			mover.hits = 0;
+			mover.post = 0;
+			copy_once(c, copy_lens[i], missing);
+			if (!how) {
+				KUNIT_EXPECT_EQ(test, copied.left, missing);
+				bare_copied[i][missing] = copied;
+				continue;
+			}
+			KUNIT_EXPECT_MEMEQ_MSG(test, &copied, &bare_copied[i][missing],
+					       sizeof(copied), "%s, %u of %u\n", how,
+					       missing, copy_lens[i]);
+			expect_attempts(test, how);
+			hits += mover.hits;
+		}
+	}
+	return hits;
+}
+
+/* By each method that it can have: a jump is none of them. */
+static unsigned int probe_mover(struct kunit *test, const struct user_copy *c,
+				unsigned long addr)
+{
+	static const struct {
+		const char	*how;
+		bool		jumps, post;
+		u32		flags;
+	} ways[] = {
+		{ "no jumps" },
+		{ "jumps allowed", .jumps = true },
+		{ "with a post_handler", .jumps = true, .post = true },
+		{ "observed", .jumps = true, .post = true, KPROBE_FLAG_OBSERVER },
+	};
+	unsigned int i, hits[ARRAY_SIZE(ways)] = { };
+
+	for (i = 0; i < ARRAY_SIZE(ways); i++) {
+		jumps_allow(ways[i].jumps);
+		set_up_mover(addr);
+		mover.kp.post_handler = ways[i].post ? mover_post : NULL;
+		mover.kp.flags = ways[i].flags;
+		KUNIT_ASSERT_EQ(test, register_kprobe(&mover.kp), 0);
+		wait_for_kprobe_optimizer();
+		KUNIT_EXPECT_FALSE(test, kprobe_optimized(&mover.kp));
+		if (mover.unit)
+			KUNIT_EXPECT_TRUE(test, arch_site_has_slot(probe_site_of(&mover.kp)));
+		hits[i] = copy_all(test, c, ways[i].how);
+		unregister_kprobe(&mover.kp);
+		KUNIT_EXPECT_EQ(test, mover.kp.nmissed, 0);
+		KUNIT_EXPECT_EQ_MSG(test, hits[i], hits[0], "%s\n", ways[i].how);
+	}
+	return hits[0];
+}
+
+/* Two pages of a user's, of which there is but the first. */
+static void set_up_user(struct kunit *test)
+{
+	unsigned long user;
+	struct page *page;
+
+	user = kunit_vm_mmap(test, NULL, 0, 2 * PAGE_SIZE, PROT_READ | PROT_WRITE,
+			     MAP_ANONYMOUS | MAP_PRIVATE, 0);
+	KUNIT_ASSERT_NE(test, user, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR_VALUE(user));
+	user_edge = user + PAGE_SIZE;
+	KUNIT_ASSERT_EQ(test, vm_munmap(user_edge, PAGE_SIZE), 0);
+	KUNIT_ASSERT_EQ(test, get_user_pages_fast(user, 1, FOLL_WRITE, &page), 1);
+	user_tail = page_address(page) + PAGE_SIZE - COPY_MOST;
+	put_page(page);
+}
+
+static void test_user_copy(struct kunit *test)
+{
+	const struct user_copy *c = test->param_value;
+	unsigned long fn, size, offset, addr;
+	unsigned int probed = 0, hit = 0;
+
+	fn = kallsyms_lookup_name(c->symbol);
+	KUNIT_ASSERT_NE(test, fn, 0);
+	KUNIT_ASSERT_TRUE(test, kallsyms_lookup_size_offset(fn, &size, &offset));
+	set_up_user(test);
+	copier = current;
+	copies_to_user = c->to_user;
+	copy_all(test, c, NULL);
+	for (addr = fn; addr < fn + size; addr++) {
+		if (!search_exception_tables(addr))
+			continue;
+		probed++;
+		hit += !!probe_mover(test, c, addr);
+	}
+	copier = NULL;
+	kunit_info(test, "of %u instructions that may fault %u were run\n", probed, hit);
+	/* Bytes, words, and all at once: each loads and stores, or does both. */
+	KUNIT_EXPECT_GE(test, hit, c->copy == call_rep_movs ? 5 : 1);
+}
+
 static void insn_exit(struct kunit *test)
 {
 	jumps_allow(true);
@@ -347,6 +620,7 @@ static struct kunit_case insn_cases[] = {
 	KUNIT_CASE_PARAM(test_breakpoint, next_case),
 	KUNIT_CASE(test_jump),
 	KUNIT_CASE(test_jump_observed),
+	KUNIT_CASE_PARAM(test_user_copy, user_copy_gen_params),
 	{}
 };
 
