@@ -24,6 +24,8 @@
 #define MANY		2000
 #define DEPTH		64
 #define BURST_TRIES	3000
+/* The largest instances of which many are kept. */
+#define SMALL_MOST	256
 
 /* A return probe, and what its handler saw last: on whichever CPU that was. */
 struct seen {
@@ -404,33 +406,48 @@ static int burst_here(void *arg)
 	return 0;
 }
 
-static int promised_burst(void)
+/* Of instances of this size, in bytes. */
+static int promised_burst(int size)
 {
-	return clamp(RETHOOK_BURST_SMALL / (int)num_possible_cpus(),
-		     RETHOOK_BURST_CPU_MIN, RETHOOK_BURST_CPU_MAX);
+	int all = size <= SMALL_MOST ? RETHOOK_BURST_SMALL : RETHOOK_BURST_LARGE;
+
+	return clamp(all / (int)num_possible_cpus(), RETHOOK_BURST_CPU_MIN,
+		     RETHOOK_BURST_CPU_MAX);
 }
 
-static struct rethook *make_hook(struct kunit *test, int num)
+static struct rethook *make_hook(struct kunit *test, int size, int num)
 {
-	struct rethook *rh = rethook_alloc(NULL, no_handler, sizeof(struct rethook_node), num);
+	struct rethook *rh = rethook_alloc(NULL, no_handler, size, num);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(rh));
 	return rh;
 }
 
+static const int burst_sizes[] = {
+	sizeof(struct rethook_node), SMALL_MOST, SMALL_MOST + 1, 1024, 2048,
+	RETHOOK_MAX_SIZE,
+};
+
+static void describe_size(const int *size, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%d bytes", *size);
+}
+
+KUNIT_ARRAY_PARAM(burst_size, burst_sizes, describe_size);
+
 /* A quiet CPU keeps what was promised, and what it has is had to the last. */
 static void test_burst(struct kunit *test)
 {
+	int i, size = *(const int *)test->param_value;
 	struct rethook_usage before, now;
 	struct burst b = {};
-	int i;
 
 	usage_before(&before);
-	b.rh = make_hook(test, 0);
+	b.rh = make_hook(test, size, 0);
 	for (i = 0; i < 3; i++) {
 		msleep(20);
 		smp_call_on_cpu(0, burst_here, &b, false);
-		KUNIT_EXPECT_GE(test, b.got, promised_burst());
+		KUNIT_EXPECT_GE(test, b.got, promised_burst(size));
 		KUNIT_EXPECT_LT(test, b.got, BURST_TRIES);
 	}
 	rethook_get_usage(&now);
@@ -494,12 +511,15 @@ static int big_burst_here(void *arg)
 static void test_big_burst(struct kunit *test)
 {
 	struct big_burst *b = kunit_kzalloc(test, sizeof(*b), GFP_KERNEL);
-	int i;
+	int i, size = *(const int *)test->param_value;
 
+	/* Not more than a return probe may ask for. */
+	size = min(size, (int)sizeof(struct kretprobe_instance) + KRETPROBE_MAX_DATA_SIZE);
 	KUNIT_ASSERT_NOT_NULL(test, b);
 	for (i = 0; i < MANY_PROBES; i++) {
 		b->rp[i].kp.addr = (void *)deep_target;
 		b->rp[i].handler = count_return;
+		b->rp[i].data_size = max(0, size - (int)sizeof(struct kretprobe_instance));
 		b->set[i] = &b->rp[i];
 	}
 	KUNIT_ASSERT_EQ(test, register_kretprobes(b->set, MANY_PROBES), 0);
@@ -510,7 +530,7 @@ static void test_big_burst(struct kunit *test)
 	/* What is missed is counted to the last call, and nothing got lost by it. */
 	for (i = 0; i < 2; i++) {
 		KUNIT_EXPECT_EQ(test, b->returned[i] + b->missed[i], MANY_PROBES * DEPTH);
-		KUNIT_EXPECT_GE(test, b->returned[i], promised_burst());
+		KUNIT_EXPECT_GE(test, b->returned[i], promised_burst(size));
 		KUNIT_EXPECT_GT(test, b->missed[i], 0);
 	}
 	KUNIT_EXPECT_EQ(test, b->returned[0], b->returned[1]);
@@ -523,7 +543,7 @@ static void test_limit(struct kunit *test)
 	int i;
 
 	usage_before(&before);
-	b.rh = make_hook(test, 7);
+	b.rh = make_hook(test, sizeof(struct rethook_node), 7);
 	for (i = 0; i < 3; i++) {
 		burst_here(&b);
 		KUNIT_EXPECT_EQ(test, b.got, 7);
@@ -580,6 +600,7 @@ static void test_sizes(struct kunit *test)
 /* A CPU that comes back has its burst again; what a dead one had is not lost. */
 static void test_cpu_hotplug(struct kunit *test)
 {
+	int promised = promised_burst(sizeof(struct rethook_node));
 	struct rethook_usage start, before, after;
 	struct burst b = {};
 	unsigned int cpu = cpumask_last(cpu_online_mask);
@@ -588,7 +609,7 @@ static void test_cpu_hotplug(struct kunit *test)
 		kunit_skip(test, "one CPU");
 
 	usage_before(&start);
-	b.rh = make_hook(test, 0);
+	b.rh = make_hook(test, sizeof(struct rethook_node), 0);
 	rethook_get_usage(&before);
 	if (remove_cpu(cpu)) {
 		rethook_free(b.rh);
@@ -596,12 +617,12 @@ static void test_cpu_hotplug(struct kunit *test)
 	}
 	KUNIT_ASSERT_EQ(test, add_cpu(cpu), 0);
 	KUNIT_ASSERT_EQ(test, smp_call_on_cpu(cpu, burst_here, &b, false), 0);
-	KUNIT_EXPECT_GE(test, b.got, promised_burst());
+	KUNIT_EXPECT_GE(test, b.got, promised);
 	msleep(20);
 	rethook_get_usage(&after);
 	KUNIT_EXPECT_LE(test, after.in_flight, before.in_flight);
 	/* Refilled from what the dead CPU left, but for what the worker rounds up. */
-	KUNIT_EXPECT_LE(test, after.nodes, before.nodes + promised_burst());
+	KUNIT_EXPECT_LE(test, after.nodes, before.nodes + promised);
 	rethook_free(b.rh);
 	KUNIT_EXPECT_TRUE(test, usage_returns_to(&start));
 }
@@ -719,8 +740,8 @@ static struct kunit_case rethook_cases[] = {
 	KUNIT_CASE(test_recursion),
 	KUNIT_CASE(test_tail_call),
 	KUNIT_CASE(test_exit_inside),
-	KUNIT_CASE(test_burst),
-	KUNIT_CASE(test_big_burst),
+	KUNIT_CASE_PARAM(test_burst, burst_size_gen_params),
+	KUNIT_CASE_PARAM(test_big_burst, burst_size_gen_params),
 	KUNIT_CASE(test_limit),
 	KUNIT_CASE(test_alloc_errors),
 	KUNIT_CASE(test_sizes),
