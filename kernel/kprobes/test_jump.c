@@ -14,10 +14,12 @@
 #include <linux/err.h>
 #include <linux/error-injection.h>
 #include <linux/ftrace.h>
+#include <linux/kallsyms.h>
 #include <linux/kprobes.h>
 #include <linux/kthread.h>
 #include <linux/rcupdate.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 #include <asm/processor-flags.h>
 #include <asm/text-patching.h>
 
@@ -39,6 +41,8 @@ static u32 (*const adders[])(u32) = {
 };
 
 #define NR_ADDERS	ARRAY_SIZE(adders)
+
+static u32 (*add_ones)(u32) = kprobes_test_add_ones;
 
 static u32 call_adder(int adder, u32 x)
 {
@@ -464,6 +468,77 @@ static void test_spinner(struct kunit *test)
 	unregister_kprobe(&late.kp);
 }
 
+/* Waits of the jumps' own, not of what frees the sites of the rounds before. */
+static atomic_t waits;
+static work_func_t frees_sites;
+
+static int count_wait(struct kprobe *p, struct pt_regs *regs)
+{
+	struct work_struct *work = current_work();
+
+	if (!work || work->func != frees_sites)
+		atomic_inc(&waits);
+	return 0;
+}
+
+static struct kprobe grace_periods[] = {
+	{ .symbol_name = "call_rcu_tasks", .pre_handler = count_wait },
+	{ .symbol_name = IS_ENABLED(CONFIG_TASKS_RUDE_RCU) ?
+		"synchronize_rcu_tasks_rude" : "synchronize_rcu",
+	  .pre_handler = count_wait },
+};
+
+/* As many jumps over several as there is room for, each over two additions. */
+#define MOST_AT_ONCE	(KPROBES_TEST_ONES / 2)
+
+/* The waits that so many jumps in one transaction take. */
+static int waits_for(struct kunit *test, struct counted *c, struct kprobe **set,
+		     int num)
+{
+	u32 (*fn)(u32 x) = READ_ONCE(add_ones);
+	void *first = (void *)fn + kprobes_test_add_ones_at;
+	int i;
+
+	for (i = 0; i < num; i++) {
+		set_up_counted(&c[i], first + i * 2 * KPROBES_TEST_ONE_SIZE);
+		c[i].kp.flags = KPROBE_FLAG_DISABLED;
+		set[i] = &c[i].kp;
+	}
+	KUNIT_ASSERT_EQ(test, register_kprobes(set, num), 0);
+	atomic_set(&waits, 0);
+	KUNIT_EXPECT_EQ(test, enable_kprobes(set, num), 0);
+	for (i = 0; i < num; i++)
+		expect_jump(test, &c[i], true);
+	i = atomic_read(&waits);
+	KUNIT_EXPECT_EQ(test, fn(1), 1 + KPROBES_TEST_ONES);
+	unregister_kprobes(set, num);
+	while (num--)
+		KUNIT_EXPECT_EQ(test, c[num].pre, 1);
+	return i;
+}
+
+/* However many jumps come at once, they wait for the same grace period. */
+static void test_one_grace_period(struct kunit *test)
+{
+	struct kprobe **set;
+	struct counted *c;
+	int i;
+
+	c = kunit_kcalloc(test, MOST_AT_ONCE, sizeof(*c), GFP_KERNEL);
+	set = kunit_kcalloc(test, MOST_AT_ONCE, sizeof(*set), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, c);
+	KUNIT_ASSERT_NOT_NULL(test, set);
+	frees_sites = (work_func_t)kallsyms_lookup_name("release_sites");
+	KUNIT_ASSERT_NOT_NULL(test, frees_sites);
+	for (i = 0; i < ARRAY_SIZE(grace_periods); i++)
+		KUNIT_ASSERT_EQ(test, register_kprobe(&grace_periods[i]), 0);
+	/* One for those who may be in the text, one for tasks that are idle. */
+	KUNIT_EXPECT_EQ(test, waits_for(test, c, set, 1), 2);
+	KUNIT_EXPECT_EQ(test, waits_for(test, c, set, MOST_AT_ONCE), 2);
+	for (i = 0; i < ARRAY_SIZE(grace_periods); i++)
+		unregister_kprobe(&grace_periods[i]);
+}
+
 /*
  * In a hit that came by a jump over several: until an observer is here, whose
  * post_handler the jump does not serve.
@@ -707,6 +782,7 @@ static struct kunit_case jump_cases[] = {
 	KUNIT_CASE_PARAM(test_refused, refused_gen_params),
 	KUNIT_CASE(test_fault),
 	KUNIT_CASE(test_spinner),
+	KUNIT_CASE(test_one_grace_period),
 	KUNIT_CASE(test_observer_during_hit),
 	KUNIT_CASE(test_stays_armed_one),
 	KUNIT_CASE(test_stays_armed_several),

@@ -138,6 +138,19 @@ SYM_FUNC_END(kprobes_test_add_\name)
 	adding	c
 	adding	framed, frame=1
 
+SYM_FUNC_START(kprobes_test_add_ones)
+	mov	%rdi, %rax
+.Lat_add_ones:
+	.rept	KPROBES_TEST_ONES
+	add	$1, %eax
+	.endr
+.Lend_add_ones:
+	TEST_RET
+SYM_FUNC_END(kprobes_test_add_ones)
+	.if .Lend_add_ones - .Lat_add_ones - KPROBES_TEST_ONES * KPROBES_TEST_ONE_SIZE
+	.error "KPROBES_TEST_ONE_SIZE is wrong"
+	.endif
+
 	/* The argument, once; the loop goes into the middle of what a jump takes. */
 SYM_FUNC_START(kprobes_test_into)
 	xor	%eax, %eax
@@ -205,6 +218,7 @@ STACK_FRAME_NON_STANDARD kprobes_test_behind_end
 	.balign	4
 SYM_DATA(kprobes_test_add_at, .long .Lat_add_a - kprobes_test_add_a)
 SYM_DATA(kprobes_test_add_framed_at, .long .Lat_add_framed - kprobes_test_add_framed)
+SYM_DATA(kprobes_test_add_ones_at, .long .Lat_add_ones - kprobes_test_add_ones)
 SYM_DATA(kprobes_test_into_at, .long .Lat_into - kprobes_test_into)
 SYM_DATA(kprobes_test_onto_at, .long .Lat_onto - kprobes_test_onto)
 SYM_DATA(kprobes_test_at_return_at, .long .Lat_at_return - kprobes_test_at_return)

@@ -34,6 +34,10 @@
 #define KPROBES_TEST_ADD_TEXT	17
 #define KPROBES_TEST_ADD_SUM	0x100007
 
+/* The additions of one in kprobes_test_add_ones(), and the bytes of each. */
+#define KPROBES_TEST_ONES	200
+#define KPROBES_TEST_ONE_SIZE	3
+
 /* The instruction continues elsewhere than behind itself. */
 #define INSN_BRANCH	1
 
@@ -84,6 +88,10 @@ extern const u32 kprobes_test_add_at;
 /* The same; with frame pointers, inside of a frame. */
 u32 kprobes_test_add_framed(u32 x);
 extern const u32 kprobes_test_add_framed_at;
+
+/* Add one, KPROBES_TEST_ONES times. */
+u32 kprobes_test_add_ones(u32 x);
+extern const u32 kprobes_test_add_ones_at;
 
 /*
  * Where a jump over several instructions has no place: another jump leads into
