@@ -49,6 +49,25 @@ case_many()
 	bpf 'kretprobe:kprobes_target_* { @ = count(); }' -c "$call 10"
 }
 
+# More calls at once than there are instances where their number is fixed, as it is
+# on stock: most of these returns are lost there.
+case_many_in_flight()
+{
+	cat >sleep_and_wake <<-END
+		echo 200 >$TARGET/sleepers
+		cat $PROBES >list
+		echo 0 >$TARGET/sleepers
+	END
+	bpf 'kprobe:kprobes_target_s* { @entries = count(); }
+		kretprobe:kprobes_target_* { @returns = count(); }' \
+		-c "/bin/sh $PWD/sleep_and_wake" >got
+	cat got >&2
+	: "A hook for all, not a return probe for each"
+	diff list /dev/null >&2
+	is "entries" 200 "$(sed -n 's/^@entries: //p' got)"
+	is "returns" 200 "$(sed -n 's/^@returns: //p' got)"
+}
+
 # A program for each, that is, a perf event for each.
 case_one_by_one()
 {

@@ -27,7 +27,7 @@
 
 #include "kprobes_target.h"
 
-#define MAX_SLEEPERS	16
+#define MAX_SLEEPERS	256
 #define MAX_ENTRIES	64
 
 static int wrong;
