@@ -281,6 +281,7 @@ extern unsigned long __stop_kprobe_blacklist[];
 /* What the rest of the kernel asks about executable slots. */
 bool is_kprobe_insn_slot(unsigned long addr);
 unsigned long kprobe_slot_origin(unsigned long addr);
+unsigned long kprobe_slot_text(unsigned long addr);
 int kprobe_get_kallsym(unsigned int symnum, unsigned long *value, char *type, char *sym);
 
 void kprobe_free_init_mem(void);
@@ -382,6 +383,11 @@ static inline bool is_kprobe_insn_slot(unsigned long addr)
 static inline unsigned long kprobe_slot_origin(unsigned long addr)
 {
 	return addr;
+}
+
+static inline unsigned long kprobe_slot_text(unsigned long addr)
+{
+	return 0;
 }
 
 static inline int kprobe_get_kallsym(unsigned int symnum, unsigned long *value,

@@ -348,6 +348,8 @@ void __init stats_init(struct dentry *dir);
  * arch_call_typed(): call @entry with the arguments in @regs and JPROBE_STACK_WORDS
  *	words of @stack; any context.
  * arch_describe_insn(): what struct kprobe tells its owner of the instruction.
+ * arch_slot_progress(): how many of the displaced bytes, of so many, have run when a
+ *	task is at an offset in their slot; any context.
  * arch_slot_page_seal(): a fresh page, writable, becomes executable and full of
  *	breakpoints; may sleep.
  * arch_slot_fill(): fill a slot with breakpoints; may sleep.
@@ -364,6 +366,7 @@ void arch_breakpoints_set(struct llist_head *sites);
 void arch_breakpoints_clear(struct llist_head *sites);
 void arch_call_typed(const struct pt_regs *regs, void *entry, const unsigned long *stack);
 void arch_describe_insn(const struct probe_site *site, struct kprobe *p);
+unsigned int arch_slot_progress(unsigned int at, unsigned int len);
 void arch_slot_page_seal(void *page);
 void arch_slot_fill(void *slot);
 

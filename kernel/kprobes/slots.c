@@ -3,9 +3,9 @@
  * Executable slots: where displaced instructions run.
  *
  * Pages of 64-byte slots, never writable while executable.  A free slot is full
- * of breakpoints, so that a stray jump into one is caught.  Every slot knows the
- * address of the instruction that it stands for: a fault in a slot is looked up
- * in the exception tables under that address, and an unwinder can name it.
+ * of breakpoints, so that a stray jump into one is caught.  Every slot knows which
+ * text it stands for: a fault in a slot is looked up in the exception tables under
+ * that address, and an unwinder finds the stack as it is there.
  */
 #include <linux/bitmap.h>
 #include <linux/execmem.h>
@@ -23,16 +23,21 @@
  * @node:	in slot_pages; read under RCU, changed under slot_mutex
  * @text:	the executable page
  * @used:	slots in use; slot_mutex
+ * @restarts:	slots whose instruction may be started again in the text
  * @rcu:	for the release
- * @origin:	the address that each slot in use stands for; set before the
- *		slot is used
+ * @origin:	the address that each slot in use stands for
+ * @len:	the bytes there
+ *
+ * @restarts, @origin and @len are set before the slot is used.
  */
 struct slot_page {
 	struct list_head	node;
 	void			*text;
 	DECLARE_BITMAP(used, SLOTS_PER_PAGE);
+	DECLARE_BITMAP(restarts, SLOTS_PER_PAGE);
 	struct rcu_head		rcu;
 	unsigned long		origin[SLOTS_PER_PAGE];
+	u8			len[SLOTS_PER_PAGE];
 };
 
 static LIST_HEAD(slot_pages);
@@ -82,13 +87,14 @@ static unsigned int slot_number(const struct slot_page *page, unsigned long addr
 
 /**
  * insn_slot_alloc() - a free slot of INSN_SLOT_SIZE bytes
- * @origin: address of the instruction that will run there, where it may be
- *	started again; 0 when there is none
+ * @origin: address of the instructions that will run there
+ * @len: their bytes in the text
+ * @restarts: there is one, which may be started again in the text
  *
  * Context: may sleep.
  * Return: the slot, full of breakpoints, or NULL when memory is short.
  */
-void *insn_slot_alloc(unsigned long origin)
+void *insn_slot_alloc(unsigned long origin, unsigned int len, bool restarts)
 {
 	struct slot_page *page;
 	void *slot = NULL;
@@ -105,6 +111,8 @@ found:
 	i = find_first_zero_bit(page->used, SLOTS_PER_PAGE);
 	__set_bit(i, page->used);
 	WRITE_ONCE(page->origin[i], origin);
+	WRITE_ONCE(page->len[i], len);
+	assign_bit(i, page->restarts, restarts);
 	slot = page->text + i * INSN_SLOT_SIZE;
 out:
 	mutex_unlock(&slot_mutex);
@@ -157,27 +165,62 @@ bool is_kprobe_insn_slot(unsigned long addr)
 }
 
 /**
- * kprobe_slot_origin() - the text address that an instruction pointer stands for
+ * kprobe_slot_origin() - where to start an instruction again
  * @addr: an instruction pointer, in a slot or not
  *
  * Context: any in which RCU is watching.
- * Return: for an address in a slot, that of the displaced instruction; else
- * @addr itself.
+ * Return: for an address in the slot of one instruction, where that is in the text;
+ * else @addr itself.
  */
 unsigned long kprobe_slot_origin(unsigned long addr)
 {
 	unsigned long origin = 0;
 	struct slot_page *page;
+	unsigned int i;
 
 	if (list_empty(&slot_pages))
 		return addr;
 
 	rcu_read_lock();
 	page = slot_page_of(addr);
-	if (page)
-		origin = READ_ONCE(page->origin[slot_number(page, addr)]);
+	i = page ? slot_number(page, addr) : 0;
+	if (page && test_bit(i, page->restarts))
+		origin = READ_ONCE(page->origin[i]);
 	rcu_read_unlock();
 	return origin ?: addr;
+}
+
+/**
+ * kprobe_slot_text() - the text where the stack is as it is in a slot
+ * @addr: an instruction pointer, in a slot or not
+ *
+ * For unwinders.  A function that is in a slot is not to be told by that: its own
+ * address is on no stack.
+ *
+ * Context: any in which RCU is watching.
+ * Return: an address of the displaced instructions or the one behind them; 0 if
+ * @addr is in no slot.
+ */
+unsigned long kprobe_slot_text(unsigned long addr)
+{
+	unsigned long text = 0;
+	struct slot_page *page;
+	unsigned int i;
+
+	if (list_empty(&slot_pages))
+		return 0;
+
+	rcu_read_lock();
+	page = slot_page_of(addr);
+	if (page) {
+		i = slot_number(page, addr);
+		text = READ_ONCE(page->origin[i]);
+		if (text)
+			text += arch_slot_progress(addr % INSN_SLOT_SIZE,
+						   READ_ONCE(page->len[i]));
+	}
+	rcu_read_unlock();
+	return text;
 }
 
 /**

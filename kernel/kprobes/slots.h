@@ -9,8 +9,9 @@
 #define INSN_SLOT_SIZE	64
 
 #ifndef __ASSEMBLY__
+#include <linux/types.h>
 
-void *insn_slot_alloc(unsigned long origin);
+void *insn_slot_alloc(unsigned long origin, unsigned int len, bool restarts);
 void insn_slot_free(void *slot);
 
 #endif /* __ASSEMBLY__ */

@@ -242,9 +242,9 @@ static void put_branch(struct slot_text *t, u8 opcode, const void *to)
 }
 
 static int slot_begin(struct slot_text *t, const struct probe_site *site,
-		      unsigned long origin)
+		      unsigned int len, bool restarts)
 {
-	t->slot = insn_slot_alloc(origin);
+	t->slot = insn_slot_alloc(site->addr, len, restarts);
 	if (!t->slot)
 		return -ENOMEM;
 	memset(t->buf, INT3_INSN_OPCODE, sizeof(t->buf));
@@ -275,7 +275,7 @@ int arch_site_displace(struct probe_site *site)
 
 	if (!needs_slot(si))
 		return 0;
-	err = slot_begin(&t, site, site->addr);
+	err = slot_begin(&t, site, si->len, true);
 	if (err)
 		return err;
 	si->slot = t.slot;
@@ -313,7 +313,7 @@ void *detour_make(const struct probe_site *site)
 	struct slot_text t;
 	int err;
 
-	err = slot_begin(&t, site, 0);
+	err = slot_begin(&t, site, site_insn(site)->jump_len, false);
 	if (err)
 		return ERR_PTR(err);
 
@@ -361,6 +361,18 @@ void arch_describe_insn(const struct probe_site *site, struct kprobe *p)
 
 	p->ainsn.insn = moved ? site_insn(site)->bytes : NULL;
 	p->opcode = moved ? site_insn(site)->bytes[0] : *(u8 *)site->addr;
+}
+
+/* Copies have the length of what they are copies of. */
+unsigned int arch_slot_progress(unsigned int at, unsigned int len)
+{
+	unsigned int copied;
+
+	if (at < SLOT_COPY)
+		return 0;
+	copied = at - (at < SLOT_COPY_POST ? SLOT_COPY : SLOT_COPY_POST);
+	/* Behind the branch at the end nothing is, but what returns to the next copy. */
+	return copied < len + JMP32_INSN_SIZE ? min(copied, len) : 0;
 }
 
 void arch_slot_page_seal(void *page)
