@@ -12,6 +12,11 @@
  * has a line for each probe: name, calls, hits, missed, second hits; the second
  * ones are post_handlers or returns.  parameters/nmis says how many NMIs there were,
  * parameters/nmi_hits how many hits in them.
+ *
+ * The timer and the NMIs also look at the thread's stack: whatever of a hit was
+ * interrupted, the function that makes the calls is on it, its caller next, and then
+ * the stack ends as it does without a hit.  parameters/stacks has a line for each
+ * piece of code that was interrupted: name, looks, looks that saw another stack.
  */
 #include <linux/cpu.h>
 #include <linux/hrtimer.h>
@@ -20,7 +25,9 @@
 #include <linux/module.h>
 #include <linux/moduleparam.h>
 #include <linux/sched/task.h>
+#include <linux/stacktrace.h>
 #include <asm/apic.h>
+#include <asm/irq_regs.h>
 #include <asm/nmi.h>
 
 #include "kprobes_nmi.h"
@@ -47,8 +54,65 @@ static atomic_t nmi_count, nmi_hit_count, wrong_count;
 static int target_cpu;
 static bool running;
 
+#define MAX_ENTRIES	64
+
+/* What may be interrupted, and the looks at the stack then. */
+static struct {
+	const char *symbol;
+	atomic_t looks, wrong;
+} places[] = {
+	{ "kprobe_entry_observe" },
+	{ "kprobe_entry_jump" },
+	{ "kprobe_entry_resume" },
+	{ "arch_rethook_trampoline" },
+	{ "0x" },			/* a slot has no symbol */
+	{ "entry_hit" },
+	{ "jump_hit" },
+	{ "trap_hit" },
+	{ "return_entry" },
+	{ "return_hit" },
+};
+
+/* The thread, where its function was called from, and where the calls are made. */
+static struct task_struct *caller;
+static unsigned long end[8], in_rounds, in_call_all;
+static unsigned int end_len;
+
+/* Of a stack that was taken, the end is: the calls', the rounds', and theirs. */
+static bool ends_well(const unsigned long *entry, unsigned int n)
+{
+	return n >= end_len + 2 && entry[n - end_len - 2] == in_call_all &&
+	       entry[n - end_len - 1] == in_rounds &&
+	       !memcmp(&entry[n - end_len], end, end_len * sizeof(*end));
+}
+
+/* @ip was interrupted. */
+static void look(unsigned long ip)
+{
+	unsigned long entry[MAX_ENTRIES];
+	char name[KSYM_SYMBOL_LEN];
+	unsigned int i, n;
+
+	if (current != READ_ONCE(caller))
+		return;
+	sprint_symbol_no_offset(name, ip);
+	for (i = 0; i < ARRAY_SIZE(places); i++)
+		if (!strncmp(name, places[i].symbol, strlen(places[i].symbol)))
+			break;
+	if (i == ARRAY_SIZE(places))
+		return;
+	atomic_inc(&places[i].looks);
+	n = stack_trace_save(entry, MAX_ENTRIES, 0);
+	if (ends_well(entry, n) || atomic_inc_return(&places[i].wrong) > 1)
+		return;
+	pr_info("another stack, %pS interrupted:\n", (void *)ip);
+	for (i = 0; i < n; i++)
+		pr_info("  %pS\n", (void *)entry[i]);
+}
+
 noinline __noclone int kprobes_nmi_entry(void)
 {
+	in_call_all = (unsigned long)__builtin_return_address(0);
 	barrier();
 	return OF_ENTRY;
 }
@@ -168,10 +232,12 @@ static struct kretprobe return_probe = {
 	.entry_handler = return_entry, .handler = return_hit,
 };
 
-static void call_all(void)
+static noinline void call_all(void)
 {
 	int i;
 
+	if (!in_nmi())
+		in_rounds = (unsigned long)__builtin_return_address(0);
 	for (i = 0; i < NR; i++) {
 		atomic_long_inc(&counted[i].calls);
 		if (counted[i].fn() != i)
@@ -184,6 +250,8 @@ static int nmi(unsigned int type, struct pt_regs *regs)
 	if (!READ_ONCE(running) || raw_smp_processor_id() != target_cpu)
 		return NMI_DONE;
 	atomic_inc(&nmi_count);
+	/* In the timer's interrupt, or in a handler that has given way. */
+	look(get_irq_regs() ? get_irq_regs()->ip : regs->ip);
 	call_all();
 	return NMI_HANDLED;
 }
@@ -195,6 +263,7 @@ static void send_nmi(void)
 
 static enum hrtimer_restart tick(struct hrtimer *timer)
 {
+	look(get_irq_regs()->ip);
 	send_nmi();
 	hrtimer_forward_now(timer, TIMER_NS);
 	return HRTIMER_RESTART;
@@ -205,6 +274,8 @@ static int rounds(void *arg)
 	unsigned int i, n = (unsigned long)arg;
 	struct hrtimer timer;
 
+	end_len = stack_trace_save(end, ARRAY_SIZE(end), 1);
+	WRITE_ONCE(caller, current);
 	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	timer.function = tick;
 	hrtimer_start(&timer, TIMER_NS, HRTIMER_MODE_REL_PINNED_HARD);
@@ -215,6 +286,7 @@ static int rounds(void *arg)
 	}
 	hrtimer_cancel(&timer);
 	destroy_hrtimer_on_stack(&timer);
+	WRITE_ONCE(caller, NULL);
 	WRITE_ONCE(running, false);
 	return 0;
 }
@@ -281,6 +353,20 @@ static int report_get(char *buffer, const struct kernel_param *param)
 				     atomic_long_read(&counted[i].second));
 	return len;
 }
+
+static int stacks_get(char *buffer, const struct kernel_param *param)
+{
+	int i, len = 0;
+
+	for (i = 0; i < ARRAY_SIZE(places); i++)
+		len += sysfs_emit_at(buffer, len, "%s %d %d\n", places[i].symbol,
+				     atomic_read(&places[i].looks),
+				     atomic_read(&places[i].wrong));
+	return len;
+}
+
+static const struct kernel_param_ops stacks_ops = { .get = stacks_get };
+module_param_cb(stacks, &stacks_ops, NULL, 0444);
 
 static const struct kernel_param_ops report_ops = { .get = report_get };
 module_param_cb(report, &report_ops, NULL, 0444);
