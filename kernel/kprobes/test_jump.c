@@ -23,6 +23,7 @@
 #include <asm/processor-flags.h>
 #include <asm/text-patching.h>
 
+#include "../debug/debug_core.h"
 #include "index.h"
 #include "jump.h"
 #include "slots.h"
@@ -385,6 +386,46 @@ static void test_refused(struct kunit *test)
 	}
 	unregister_kprobe(&c.kp);
 }
+
+#ifdef CONFIG_KGDB
+
+/*
+ * A debugger's breakpoint, in the region or only in the function, which then cannot
+ * be read to its end.  Nobody may run into it: there is no debugger.
+ */
+static void test_debugger(struct kunit *test)
+{
+	static const unsigned int at[] = { SECOND, LONG };
+	static struct counted c, same;
+	unsigned long addr;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		addr = (unsigned long)first_of(0) + at[i];
+		KUNIT_ASSERT_EQ(test, dbg_set_sw_break(addr), 0);
+		KUNIT_EXPECT_EQ(test, dbg_activate_sw_breakpoints(), 0);
+		KUNIT_EXPECT_EQ(test, *(u8 *)addr, INT3_INSN_OPCODE);
+
+		set_up_counted(&c, first_of(0));
+		KUNIT_EXPECT_EQ(test, register_kprobe(&c.kp), 0);
+		expect_jump(test, &c, false);
+		/* One of the two it is, and not to be displaced by the other. */
+		set_up_counted(&same, (void *)addr);
+		KUNIT_EXPECT_EQ(test, register_kprobe(&same.kp), -EILSEQ);
+
+		KUNIT_EXPECT_EQ(test, dbg_deactivate_sw_breakpoints(), 0);
+		KUNIT_EXPECT_EQ(test, dbg_remove_sw_break(addr), 0);
+		expect_hits(test, &c, 1);
+		jumps_allow(false);
+		jumps_allow(true);
+		expect_jump(test, &c, true);
+		expect_hits(test, &c, 1);
+		unregister_kprobe(&c.kp);
+		expect_pristine(test);
+	}
+}
+
+#endif
 
 /* An access that faults, and is fixed up: from its slot, and next to a jump. */
 static void test_fault(struct kunit *test)
@@ -780,6 +821,9 @@ static struct kunit_case jump_cases[] = {
 	KUNIT_CASE(test_allowed),
 	KUNIT_CASE(test_no_detour),
 	KUNIT_CASE_PARAM(test_refused, refused_gen_params),
+#ifdef CONFIG_KGDB
+	KUNIT_CASE(test_debugger),
+#endif
 	KUNIT_CASE(test_fault),
 	KUNIT_CASE(test_spinner),
 	KUNIT_CASE(test_one_grace_period),
