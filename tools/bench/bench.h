@@ -70,6 +70,9 @@ int bench_watch_stop(const char *key, const char *unit);
 
 /* flight.c: many return probes in flight at once. */
 int bench_sleepers(void);
+int bench_crowd(void);
+int bench_crowd_in(void);
+int bench_crowd_out(void);
 int bench_burst(void);
 
 /* pool.S: probed in the middle. */

@@ -36,8 +36,11 @@ static noinline void bench_sleep(void)
 	barrier();
 }
 
+static DECLARE_COMPLETION(enter);
+
 static int sleeper(void *unused)
 {
+	wait_for_completion(&enter);
 	bench_sleep();
 	return 0;
 }
@@ -49,29 +52,42 @@ static void say_missed(const char *what, int calls, struct kretprobe *rp)
 	bench_say("%s.nmissed %d\n", what, rp->nmissed);
 }
 
-static int all_asleep(void)
-{
-	static struct task_struct *tasks[SLEEPERS];
-	int i, nr, err = 0;
+static struct task_struct *tasks[SLEEPERS];
+static int nr_tasks;
 
-	for (nr = 0; nr < SLEEPERS; nr++) {
+/* All there, and none in the function yet. */
+static int tasks_start(void)
+{
+	atomic_set(&handled, 0);
+	atomic_set(&inside, 0);
+	reinit_completion(&enter);
+	reinit_completion(&leave);
+	for (nr_tasks = 0; nr_tasks < SLEEPERS; nr_tasks++) {
 		struct task_struct *t = kthread_run(sleeper, NULL, "sleeper");
 
-		if (IS_ERR(t)) {
-			err = PTR_ERR(t);
-			break;
-		}
+		if (IS_ERR(t))
+			return PTR_ERR(t);
 		/* For kthread_stop(), which is to find it after its end. */
-		tasks[nr] = get_task_struct(t);
+		tasks[nr_tasks] = get_task_struct(t);
 	}
-	while (atomic_read(&inside) < nr)
+	return 0;
+}
+
+static void tasks_go_in(void)
+{
+	complete_all(&enter);
+	while (atomic_read(&inside) < nr_tasks)
 		msleep(20);
+}
+
+static void tasks_end(void)
+{
+	complete_all(&enter);
 	complete_all(&leave);
-	for (i = 0; i < nr; i++) {
-		kthread_stop(tasks[i]);
-		put_task_struct(tasks[i]);
+	while (nr_tasks) {
+		kthread_stop(tasks[--nr_tasks]);
+		put_task_struct(tasks[nr_tasks]);
 	}
-	return err;
 }
 
 /* Tasks asleep in one function, its return probed with the default maxactive. */
@@ -85,14 +101,49 @@ int bench_sleepers(void)
 
 	if (err)
 		return err;
-	atomic_set(&handled, 0);
-	atomic_set(&inside, 0);
-	reinit_completion(&leave);
-	err = all_asleep();
+	err = tasks_start();
+	tasks_go_in();
+	tasks_end();
 	unregister_kretprobe(&rp);
 	if (!err)
 		say_missed("sleepers", SLEEPERS, &rp);
 	return err;
+}
+
+/* The same in three steps, with as many instances as calls: what do these take? */
+static struct kretprobe in_flight;
+
+int bench_crowd(void)
+{
+	int err = tasks_start();
+
+	if (err)
+		tasks_end();
+	return err;
+}
+
+int bench_crowd_in(void)
+{
+	int err;
+
+	in_flight = (struct kretprobe) {
+		.kp.addr = (void *)bench_sleep,
+		.handler = count_return,
+		.maxactive = SLEEPERS,
+	};
+	err = register_kretprobe(&in_flight);
+	if (err)
+		tasks_end();
+	else
+		tasks_go_in();
+	return err;
+}
+
+int bench_crowd_out(void)
+{
+	tasks_end();
+	unregister_kretprobe(&in_flight);
+	return atomic_read(&handled) == SLEEPERS ? 0 : -EIO;
 }
 
 static noinline void bench_nest(int deeper)

@@ -95,6 +95,9 @@ static int do_verb(char *verb)
 		{ "detach",	bench_detach },
 		{ "start",	bench_watch_start },
 		{ "sleepers",	bench_sleepers },
+		{ "crowd",	bench_crowd },
+		{ "in",		bench_crowd_in },
+		{ "out",	bench_crowd_out },
 		{ "burst",	bench_burst },
 	};
 	static const struct {
