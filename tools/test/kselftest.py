@@ -35,6 +35,8 @@ MOST_STUMBLES = 3		# guests that end, and no case is to blame
 MOST_AGAIN = 8			# cases that may be run once more; more are no accident
 UNSOUND = 3			# the kernel complained; the rest want a new guest
 UNKNOWN_SECONDS = 15
+# What the cases need is in the others' configuration; these have no BTF.
+LACKING = ("framepointer", "kcsan")
 
 # From the best to the worst.  XFAIL is a failure that the case expects.
 RANK = {r: i for i, r in enumerate((
@@ -268,8 +270,7 @@ def run_own(kernel, tally, cases=None):
         if result in GOOD:
             tally.passed(name)
             continue
-        # Ours has all that the cases need; the others have no BTF.
-        if result == "UNSUPPORTED" and kernel != "ours":
+        if result == "UNSUPPORTED" and kernel in LACKING:
             tally.skipped(name, f"{kernel} lacks what it needs")
             continue
         tally.failed(name, result)
@@ -372,8 +373,7 @@ def judge(job, tally, results, stock):
             tally.passed(name)
         elif name in exceptions:
             tally.skipped(name, f"{result}: {exceptions[name][0]}")
-        elif result == "UNSUPPORTED" and job.kernel != "ours":
-            # The configuration is ours with more in it, but for BTF.
+        elif result == "UNSUPPORTED" and job.kernel in LACKING:
             tally.skipped(name, f"{job.kernel} lacks what it needs")
         elif is_worse(result, was):
             worse.append(name)
