@@ -45,11 +45,13 @@ struct trace_kprobe;
  * @tk:		the event's probe that it belongs to
  * @registered:	the engine knows it; where it stands in a module that is not
  *		loaded it does not, and @rp.kp.addr means nothing
+ * @may_fail:	it is a function's entry, and that may be sent back with an error
  */
 struct trace_kprobe_member {
 	struct kretprobe	rp;
 	struct trace_kprobe	*tk;
 	bool			registered;
+	bool			may_fail;
 };
 
 /**

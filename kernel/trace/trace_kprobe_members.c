@@ -9,6 +9,7 @@
 #define pr_fmt(fmt) "trace_kprobe: " fmt
 
 #include <linux/err.h>
+#include <linux/error-injection.h>
 #include <linux/ftrace.h>
 #include <linux/kallsyms.h>
 #include <linux/overflow.h>
@@ -194,6 +195,16 @@ static void prepare_member(struct trace_kprobe_member *m)
 	trace_kprobe_init_member(m);
 }
 
+/*
+ * A BPF program that sends functions back is attached only where all members allow
+ * it.  One that comes later is looked at here.
+ */
+static bool may_fail(const struct kprobe *p)
+{
+	return p->flags & KPROBE_FLAG_ON_FUNC_ENTRY &&
+	       within_error_injection_list((unsigned long)p->addr);
+}
+
 /* Register @nr members, in one transaction; @set has room for them. */
 static int register_range(struct trace_kprobe_member *first, unsigned int nr,
 			  struct kretprobe **set)
@@ -210,6 +221,8 @@ static int register_range(struct trace_kprobe_member *first, unsigned int nr,
 	else
 		err = register_kprobes((struct kprobe **)set, nr);
 	for (i = 0; i < nr; i++) {
+		/* Until then it is as if not. */
+		WRITE_ONCE(first[i].may_fail, !err && may_fail(&first[i].rp.kp));
 		/* Pairs with copy_place(). */
 		smp_store_release(&first[i].registered, !err);
 	}
