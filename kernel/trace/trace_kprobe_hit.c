@@ -166,12 +166,12 @@ static nokprobe_inline void perf_entry(struct hit *h, struct trace_event_call *c
 	perf_trace_buf_submit(entry, size, rctx, call->event.type, 1, h->regs, events, NULL);
 }
 
-/* May the function that is hit be sent back?  Only entries are asked for. */
-static nokprobe_inline bool hit_may_fail(void)
+/* Is the function that is hit none that may be sent back? */
+static nokprobe_inline bool hit_is_spared(void)
 {
 	struct kprobe *kp = kprobe_running();
 
-	return READ_ONCE(container_of(kp, struct trace_kprobe_member, rp.kp)->may_fail);
+	return READ_ONCE(container_of(kp, struct trace_kprobe_member, rp.kp)->spared);
 }
 
 /* For perf, and for BPF programs.  Returns true when a program has moved regs->ip. */
@@ -183,7 +183,7 @@ static nokprobe_inline bool profile(struct hit *h)
 	struct hlist_head *events;
 
 	if (!bpf_lets_pass(call, h->regs)) {
-		if (instruction_pointer(h->regs) == ip || hit_may_fail())
+		if (instruction_pointer(h->regs) == ip || !hit_is_spared())
 			return instruction_pointer(h->regs) != ip;
 		/* Its event had not this place yet when the program was let in. */
 		instruction_pointer_set(h->regs, ip);

@@ -199,10 +199,15 @@ static void prepare_member(struct trace_kprobe_member *m)
  * A BPF program that sends functions back is attached only where all members allow
  * it.  One that comes later is looked at here.
  */
-static bool may_fail(const struct kprobe *p)
+static bool is_spared(const struct trace_kprobe_member *m)
 {
-	return p->flags & KPROBE_FLAG_ON_FUNC_ENTRY &&
-	       within_error_injection_list((unsigned long)p->addr);
+	const struct kprobe *p = &m->rp.kp;
+
+	/* The first ones, of an event that nobody knows yet? */
+	if (hlist_unhashed(&m->tk->node) && !trace_probe_has_sibling(&m->tk->tp))
+		return false;
+	return !(p->flags & KPROBE_FLAG_ON_FUNC_ENTRY) ||
+	       !within_error_injection_list((unsigned long)p->addr);
 }
 
 /* Register @nr members, in one transaction; @set has room for them. */
@@ -214,6 +219,7 @@ static int register_range(struct trace_kprobe_member *first, unsigned int nr,
 
 	for (i = 0; i < nr; i++) {
 		prepare_member(&first[i]);
+		first[i].spared = true;		/* until it is known where it is */
 		set[i] = &first[i].rp;
 	}
 	if (first->tk->is_return)
@@ -221,8 +227,7 @@ static int register_range(struct trace_kprobe_member *first, unsigned int nr,
 	else
 		err = register_kprobes((struct kprobe **)set, nr);
 	for (i = 0; i < nr; i++) {
-		/* Until then it is as if not. */
-		WRITE_ONCE(first[i].may_fail, !err && may_fail(&first[i].rp.kp));
+		WRITE_ONCE(first[i].spared, err || is_spared(&first[i]));
 		/* Pairs with copy_place(). */
 		smp_store_release(&first[i].registered, !err);
 	}
