@@ -45,14 +45,11 @@ struct trace_kprobe;
  * @tk:		the event's probe that it belongs to
  * @registered:	the engine knows it; where it stands in a module that is not
  *		loaded it does not, and @rp.kp.addr means nothing
- * @spared:	it came later than a BPF program may have, which sends functions back;
- *		this function is not one that may be
  */
 struct trace_kprobe_member {
 	struct kretprobe	rp;
 	struct trace_kprobe	*tk;
 	bool			registered;
-	bool			spared;
 };
 
 /**

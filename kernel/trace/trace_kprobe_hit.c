@@ -166,30 +166,15 @@ static nokprobe_inline void perf_entry(struct hit *h, struct trace_event_call *c
 	perf_trace_buf_submit(entry, size, rctx, call->event.type, 1, h->regs, events, NULL);
 }
 
-/* Is the function that is hit none that may be sent back? */
-static nokprobe_inline bool hit_is_spared(void)
-{
-	struct kprobe *kp = kprobe_running();
-
-	return READ_ONCE(container_of(kp, struct trace_kprobe_member, rp.kp)->spared);
-}
-
 /* For perf, and for BPF programs.  Returns true when a program has moved regs->ip. */
 static nokprobe_inline bool profile(struct hit *h)
 {
 	struct trace_event_call *call = trace_probe_event_call(&h->tk->tp);
 	unsigned long ip = instruction_pointer(h->regs);
-	unsigned long value = regs_return_value(h->regs);
 	struct hlist_head *events;
 
-	if (!bpf_lets_pass(call, h->regs)) {
-		if (instruction_pointer(h->regs) == ip || !hit_is_spared())
-			return instruction_pointer(h->regs) != ip;
-		/* Its event had not this place yet when the program was let in. */
-		instruction_pointer_set(h->regs, ip);
-		regs_set_return_value(h->regs, value);
-		return false;
-	}
+	if (!bpf_lets_pass(call, h->regs))
+		return instruction_pointer(h->regs) != ip;
 
 	events = this_cpu_ptr(call->perf_events);
 	if (!hlist_empty(events))

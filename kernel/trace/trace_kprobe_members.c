@@ -9,7 +9,6 @@
 #define pr_fmt(fmt) "trace_kprobe: " fmt
 
 #include <linux/err.h>
-#include <linux/error-injection.h>
 #include <linux/ftrace.h>
 #include <linux/kallsyms.h>
 #include <linux/overflow.h>
@@ -195,21 +194,6 @@ static void prepare_member(struct trace_kprobe_member *m)
 	trace_kprobe_init_member(m);
 }
 
-/*
- * A BPF program that sends functions back is attached only where all members allow
- * it.  One that comes later is looked at here.
- */
-static bool is_spared(const struct trace_kprobe_member *m)
-{
-	const struct kprobe *p = &m->rp.kp;
-
-	/* The first ones, of an event that nobody knows yet? */
-	if (hlist_unhashed(&m->tk->node) && !trace_probe_has_sibling(&m->tk->tp))
-		return false;
-	return !(p->flags & KPROBE_FLAG_ON_FUNC_ENTRY) ||
-	       !within_error_injection_list((unsigned long)p->addr);
-}
-
 /* Register @nr members, in one transaction; @set has room for them. */
 static int register_range(struct trace_kprobe_member *first, unsigned int nr,
 			  struct kretprobe **set)
@@ -219,7 +203,6 @@ static int register_range(struct trace_kprobe_member *first, unsigned int nr,
 
 	for (i = 0; i < nr; i++) {
 		prepare_member(&first[i]);
-		first[i].spared = true;		/* until it is known where it is */
 		set[i] = &first[i].rp;
 	}
 	if (first->tk->is_return)
@@ -227,7 +210,6 @@ static int register_range(struct trace_kprobe_member *first, unsigned int nr,
 	else
 		err = register_kprobes((struct kprobe **)set, nr);
 	for (i = 0; i < nr; i++) {
-		WRITE_ONCE(first[i].spared, err || is_spared(&first[i]));
 		/* Pairs with copy_place(). */
 		smp_store_release(&first[i].registered, !err);
 	}
