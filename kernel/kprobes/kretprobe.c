@@ -260,21 +260,11 @@ static bool is_to_end(struct kprobe *p)
 	return p && p->addr && probe_is_kretprobe(p) && container_of(p, struct kretprobe, kp)->rh;
 }
 
-/**
- * unregister_mixed_kprobes() - remove a set of plain probes and of return probes' entries
- * @kps: the probes; of a return probe its kp
- * @num: how many
- *
- * When this returns no handler of theirs runs and none will: calls in flight return
- * to their callers untouched.  As unregister_kprobes() else.
- *
- * Context: may sleep; waits for one RCU grace period, whatever @num is.
- */
-void unregister_mixed_kprobes(struct kprobe **kps, int num)
+static void unregister_set(const char *call, struct kprobe **kps, int num)
 {
 	int i;
 
-	if (!num || kprobes_check_set(__func__, kps, num))
+	if (!num || kprobes_check_set(call, kps, num))
 		return;
 
 	/* First the hooks, so that one grace period covers entries and returns. */
@@ -290,6 +280,21 @@ void unregister_mixed_kprobes(struct kprobe **kps, int num)
 }
 
 /**
+ * unregister_mixed_kprobes() - remove a set of plain probes and of return probes' entries
+ * @kps: the probes; of a return probe its kp
+ * @num: how many
+ *
+ * When this returns no handler of theirs runs and none will: calls in flight return
+ * to their callers untouched.  As unregister_kprobes() else.
+ *
+ * Context: may sleep; waits for one RCU grace period, whatever @num is.
+ */
+void unregister_mixed_kprobes(struct kprobe **kps, int num)
+{
+	unregister_set(__func__, kps, num);
+}
+
+/**
  * unregister_kretprobes() - remove a set of return probes
  * @rps: the return probes
  * @num: how many
@@ -301,7 +306,7 @@ void unregister_mixed_kprobes(struct kprobe **kps, int num)
  */
 void unregister_kretprobes(struct kretprobe **rps, int num)
 {
-	unregister_mixed_kprobes((struct kprobe **)rps, num);
+	unregister_set(__func__, (struct kprobe **)rps, num);
 }
 EXPORT_SYMBOL_GPL(unregister_kretprobes);
 

@@ -241,13 +241,18 @@ void trace_kprobe_set_init(struct trace_kprobe_set *set, unsigned int room);
 void trace_kprobe_set_free(struct trace_kprobe_set *set);
 int trace_kprobe_set_call(struct trace_kprobe_set *set,
 			  int (*engine)(struct kprobe **kps, int num));
-int trace_kprobe_set_add(struct trace_kprobe_set *set, struct trace_kprobe_member *m,
-			 int (*engine)(struct kprobe **kps, int num));
+void trace_kprobe_set_add(struct trace_kprobe_set *set, struct trace_kprobe_member *m,
+			  int (*engine)(struct kprobe **kps, int num));
 int trace_kprobe_unregister(struct kprobe **kps, int num);
-unsigned int trace_kprobe_count_differing(struct trace_kprobe *tk, bool armed);
-void trace_kprobe_set_add_differing(struct trace_kprobe_set *set, struct trace_kprobe *tk,
-				    bool armed,
-				    int (*engine)(struct kprobe **kps, int num));
+
+/* What a probe in a list stands for: itself, or all of its event. */
+enum trace_kprobe_scope {
+	TRACE_KPROBE_ALONE,
+	TRACE_KPROBE_EVENT,
+};
+
+int trace_kprobes_arm(struct list_head *probes, enum trace_kprobe_scope scope);
+void trace_kprobes_disarm(struct list_head *probes);
 
 /* trace_kprobe_reset.c */
 void trace_kprobe_reset_kept(void);

@@ -24,68 +24,6 @@ static LIST_HEAD(batch_events);		/* by trace_kprobe.pending of the one that stan
 static struct trace_array *batch_tr;	/* the instance that they were enabled in */
 static bool batch_disabled;		/* hits may still be under way */
 
-/* Of all the probes of @of's event. */
-static unsigned int count_differing(struct trace_kprobe *of, bool armed)
-{
-	struct trace_kprobe *tk;
-	unsigned int n = 0;
-
-	for_each_trace_kprobe_of(tk, &of->tp)
-		n += trace_kprobe_count_differing(tk, armed);
-	return n;
-}
-
-static void add_differing(struct trace_kprobe_set *set, struct trace_kprobe *of, bool armed,
-			  int (*engine)(struct kprobe **kps, int num))
-{
-	struct trace_kprobe *tk;
-
-	for_each_trace_kprobe_of(tk, &of->tp)
-		trace_kprobe_set_add_differing(set, tk, armed, engine);
-}
-
-/* Have the events of the list armed that want to be, in one transaction, or none. */
-static int arm_wanted(struct list_head *events)
-{
-	struct trace_kprobe_set set;
-	struct trace_kprobe *tk;
-	unsigned int n = 0;
-	int err = -ENOMEM;
-
-	list_for_each_entry(tk, events, pending)
-		if (trace_probe_is_enabled(&tk->tp))
-			n += count_differing(tk, true);
-
-	trace_kprobe_set_init(&set, n);
-	if (n <= set.room) {
-		list_for_each_entry(tk, events, pending)
-			if (trace_probe_is_enabled(&tk->tp))
-				add_differing(&set, tk, true, enable_kprobes);
-		err = trace_kprobe_set_call(&set, enable_kprobes);
-	}
-	trace_kprobe_set_free(&set);
-	return err;
-}
-
-/* Have the events of the list disarmed that nobody wants, in one transaction. */
-static void disarm_unwanted(struct list_head *events)
-{
-	struct trace_kprobe_set set;
-	struct trace_kprobe *tk;
-	unsigned int n = 0;
-
-	list_for_each_entry(tk, events, pending)
-		if (!trace_probe_is_enabled(&tk->tp))
-			n += count_differing(tk, false);
-
-	trace_kprobe_set_init(&set, n);
-	list_for_each_entry(tk, events, pending)
-		if (!trace_probe_is_enabled(&tk->tp))
-			add_differing(&set, tk, false, disable_kprobes);
-	trace_kprobe_set_call(&set, disable_kprobes);
-	trace_kprobe_set_free(&set);
-}
-
 /* Both for one event; if it was in the open batch, that has less to do. */
 static int apply_now(struct trace_kprobe *tk)
 {
@@ -93,8 +31,8 @@ static int apply_now(struct trace_kprobe *tk)
 	int err;
 
 	list_move(&tk->pending, &alone);
-	disarm_unwanted(&alone);
-	err = arm_wanted(&alone);
+	trace_kprobes_disarm(&alone);
+	err = trace_kprobes_arm(&alone, TRACE_KPROBE_EVENT);
 	list_del_init(&tk->pending);
 	return err;
 }
@@ -132,7 +70,7 @@ static int arm_halves(struct list_head *events, unsigned int n)
 	int err, second;
 	unsigned int i;
 
-	err = arm_wanted(events);
+	err = trace_kprobes_arm(events, TRACE_KPROBE_EVENT);
 	if (!err)
 		return 0;
 	if (n == 1) {
@@ -281,7 +219,7 @@ int trace_kprobe_batch_commit(int ret)
 		return ret;
 	}
 
-	disarm_unwanted(&batch_events);
+	trace_kprobes_disarm(&batch_events);
 	err = arm_halves(&batch_events, list_count_nodes(&batch_events));
 	/* Their grace period, too, if some were taken back. */
 	if (batch_disabled)

@@ -48,29 +48,6 @@ void trace_kprobe_arm_later(struct trace_kprobe *tk)
 		list_add_tail(&tk->pending, &added_probes);
 }
 
-/* Those whose events still are enabled; all or none. */
-static int arm_probes(struct list_head *probes)
-{
-	struct trace_kprobe_set set;
-	struct trace_kprobe *tk;
-	unsigned int n = 0;
-	int err = -ENOMEM;
-
-	list_for_each_entry(tk, probes, pending)
-		if (trace_probe_is_enabled(&tk->tp))
-			n += trace_kprobe_count_differing(tk, true);
-
-	trace_kprobe_set_init(&set, n);
-	if (n <= set.room) {
-		list_for_each_entry(tk, probes, pending)
-			if (trace_probe_is_enabled(&tk->tp))
-				trace_kprobe_set_add_differing(&set, tk, true, enable_kprobes);
-		err = trace_kprobe_set_call(&set, enable_kprobes);
-	}
-	trace_kprobe_set_free(&set);
-	return err;
-}
-
 /* One that cannot be armed is not to be there; unless it is the last of its event. */
 static int arm_or_delete(struct trace_kprobe *tk)
 {
@@ -78,7 +55,7 @@ static int arm_or_delete(struct trace_kprobe *tk)
 	int err;
 
 	list_move(&tk->pending, &alone);
-	err = arm_probes(&alone);
+	err = trace_kprobes_arm(&alone, TRACE_KPROBE_ALONE);
 	list_del_init(&tk->pending);
 	if (!err)
 		return 0;
@@ -95,7 +72,7 @@ static int arm_added(void)
 	int err, first = 0;
 
 	guard(mutex)(&event_mutex);
-	if (!arm_probes(&added_probes))
+	if (!trace_kprobes_arm(&added_probes, TRACE_KPROBE_ALONE))
 		while (!list_empty(&added_probes))
 			list_del_init(added_probes.next);
 	while (!list_empty(&added_probes)) {

@@ -13,37 +13,26 @@ import os
 import struct
 import sys
 
+# Nothing is left beside the source.
+sys.dont_write_bytecode = True
+from own_syscalls import (address, bpf, counted, counter, counting,  # noqa: E402
+                          load)
+
 PINS = "/sys/fs/bpf/own_"
 KINDS = {"fentry": 24, "fexit": 25}	# enum bpf_attach_type
-(MAP_CREATE, MAP_LOOKUP, PROG_LOAD, OBJ_PIN, OBJ_GET, GET_INFO, RAW_TP_OPEN,
- BTF_FD_BY_ID, BTF_NEXT_ID) = (0, 1, 5, 6, 7, 15, 17, 19, 23)
-ARRAY, TRACING = 2, 26
-SYS_BPF = 321
-
-libc = ctypes.CDLL(None, use_errno=True)
-
-
-def bpf(command, attr, size=128):
-    buffer = ctypes.create_string_buffer(attr, size)
-    got = libc.syscall(SYS_BPF, command, buffer, size)
-    if got < 0:
-        err = ctypes.get_errno()
-        raise OSError(err, f"bpf command {command}: {os.strerror(err)}")
-    return got, buffer.raw
-
-
-def address(buffer):
-    return ctypes.addressof(buffer)
+(OBJ_PIN, OBJ_GET, GET_INFO, RAW_TP_OPEN, BTF_FD_BY_ID,
+ BTF_NEXT_ID) = (6, 7, 15, 17, 19, 23)
+TRACING = 26
 
 
 def pin(fd, name):
     path = ctypes.create_string_buffer((PINS + name).encode())
-    bpf(OBJ_PIN, struct.pack("<QII", address(path), fd, 0))
+    bpf("pin", OBJ_PIN, struct.pack("<QII", address(path), fd, 0))
 
 
 def unpin(name):
     path = ctypes.create_string_buffer((PINS + name).encode())
-    return bpf(OBJ_GET, struct.pack("<QII", address(path), 0, 0))[0]
+    return bpf("get", OBJ_GET, struct.pack("<QII", address(path), 0, 0))[0]
 
 
 def read_btf(name):
@@ -84,57 +73,37 @@ def module_btf(module):
     """A file descriptor for the module's BTF."""
     number = 0
     while True:
-        _, raw = bpf(BTF_NEXT_ID, struct.pack("<III", number, 0, 0))
+        _, raw = bpf("next BTF", BTF_NEXT_ID, struct.pack("<III", number, 0, 0))
         number = struct.unpack_from("<I", raw, 4)[0]
-        fd, _ = bpf(BTF_FD_BY_ID, struct.pack("<I", number))
+        fd, _ = bpf("BTF", BTF_FD_BY_ID, struct.pack("<I", number))
         name = ctypes.create_string_buffer(64)
         info = ctypes.create_string_buffer(
             struct.pack("<QIIQII", 0, 0, 0, address(name), 64, 0), 32)
-        bpf(GET_INFO, struct.pack("<IIQ", fd, 32, address(info)))
+        bpf("info", GET_INFO, struct.pack("<IIQ", fd, 32, address(info)))
         if name.value.decode() == module:
             return fd
         os.close(fd)
 
 
-def load(kind, counts, btf_id, btf_fd):
-    """A program that adds one to the map's only value."""
-    def insn(op, regs, off, imm):
-        return struct.pack("<BBhi", op, regs, off, imm)
-    text = (insn(0x18, 0x21, 0, counts) + insn(0, 0, 0, 0) +	# r1 = &value
-            insn(0xb7, 2, 0, 1) +				# r2 = 1
-            insn(0xdb, 0x21, 0, 0) +				# *r1 += r2
-            insn(0xb7, 0, 0, 0) + insn(0x95, 0, 0, 0))		# return 0
-    code = ctypes.create_string_buffer(text, len(text))
-    gpl = ctypes.create_string_buffer(b"GPL")
-    attr = struct.pack("<IIQQIIQII16sII", TRACING, len(text) // 8,
-                       address(code), address(gpl), 0, 0, 0, 0, 0,
-                       b"own_count", 0, KINDS[kind])
-    attr = attr.ljust(108, b"\0") + struct.pack("<II", btf_id, btf_fd)
-    return bpf(PROG_LOAD, attr)[0]
-
-
 def attach(module, function):
     btf_id, btf_fd = function_id(module, function), module_btf(module)
-    for kind in KINDS:
-        counts, _ = bpf(MAP_CREATE, struct.pack("<IIII", ARRAY, 4, 8, 1))
-        program = load(kind, counts, btf_id, btf_fd)
-        link, _ = bpf(RAW_TP_OPEN, struct.pack("<QII", 0, program, 0))
+    for kind, attach_type in KINDS.items():
+        counts = counter()
+        # What follows a name: a network interface, where it attaches; and 36
+        # bytes further, to which type.
+        program = load(TRACING, counting(counts, 0), b"own_count",
+                       struct.pack("<II36xII", 0, attach_type, btf_id, btf_fd))
+        link, _ = bpf("attach", RAW_TP_OPEN,
+                      struct.pack("<QII", 0, program, 0))
         pin(counts, kind + "_counts")
         pin(link, kind + "_link")
-
-
-def count(kind):
-    key, value = ctypes.create_string_buffer(4), ctypes.create_string_buffer(8)
-    bpf(MAP_LOOKUP, struct.pack("<IIQQQ", unpin(kind + "_counts"), 0,
-                                address(key), address(value), 0))
-    return struct.unpack("<Q", value.raw)[0]
 
 
 def main():
     if sys.argv[1] == "attach":
         attach(*sys.argv[2:4])
     elif sys.argv[1] == "count":
-        print(*(count(kind) for kind in KINDS))
+        print(*(counted(unpin(kind + "_counts")) for kind in KINDS))
     else:
         for kind in KINDS:
             for what in ("_link", "_counts"):

@@ -19,51 +19,36 @@ import signal
 import struct
 import sys
 
-PROG_LOAD, TASK_FD_QUERY, KPROBE = 5, 20, 2
-SYS_BPF, SYS_PERF_EVENT_OPEN = 321, 298
-IOC_ENABLE, IOC_SET_BPF = 0x2400, 0x40042408
-TRACEPOINT = 2
+# Nothing is left beside the source.
+sys.dont_write_bytecode = True
+from own_syscalls import (IOC_ENABLE, KPROBE, SYS_BPF, TRACEPOINT,  # noqa: E402
+                          address, insn, ioctl, kprobe_type, libc, load,
+                          perf_event)
+
+TASK_FD_QUERY = 20
+IOC_SET_BPF = 0x40042408
 OVERRIDE_RETURN = 58
-
-libc = ctypes.CDLL(None, use_errno=True)
-
-
-def call(what, number, *args):
-    got = libc.syscall(number, *args)
-    if got < 0:
-        sys.exit(f"{what}: {os.strerror(ctypes.get_errno())}")
-    return got
 
 
 def program(value):
-    def insn(op, regs, imm):
-        return struct.pack("<BBhi", op, regs, 0, imm)
-    text = (insn(0xb7, 2, value) +			# r2 = value
-            insn(0x85, 0, OVERRIDE_RETURN) +		# r1 is the context
-            insn(0xb7, 0, 0) + insn(0x95, 0, 0))	# return 0
-    code = ctypes.create_string_buffer(text, len(text))
-    gpl = ctypes.create_string_buffer(b"GPL")
-    attr = struct.pack("<IIQQIIQII16s", KPROBE, len(text) // 8,
-                       ctypes.addressof(code), ctypes.addressof(gpl),
-                       0, 0, 0, 0, 0, b"own_override")
-    attr = ctypes.create_string_buffer(attr, 128)
-    return call("load", SYS_BPF, PROG_LOAD, attr, 128)
+    return load(KPROBE,
+                insn(0xb7, 2, 0, value) +			# r2 = value
+                insn(0x85, 0, 0, OVERRIDE_RETURN) +		# r1 is the context
+                insn(0xb7, 0, 0, 0) + insn(0x95, 0, 0, 0),	# return 0
+                b"own_override")
 
 
-def perf_event(kind, name):
+def event_of(kind, name):
     """Of every task, on every CPU that is there."""
-    config = config1 = 0
+    type_, config, config1 = TRACEPOINT, 0, 0
     if kind == "event":
-        type_, config = TRACEPOINT, int(name)
+        config = int(name)
     else:
-        with open("/sys/bus/event_source/devices/kprobe/type") as f:
-            type_ = int(f.read())
+        type_ = kprobe_type()
         func = ctypes.create_string_buffer(name.encode())
-        config1 = ctypes.addressof(func)
-    attr = struct.pack("<IIQQQQQIIQQ", type_, 112, config, 1, 0, 0, 0, 0, 0,
-                       config1, 0)
-    attr = ctypes.create_string_buffer(attr, 112)
-    return call("perf_event_open", SYS_PERF_EVENT_OPEN, attr, -1, 0, -1, 8)
+        config1 = address(func)
+    return perf_event(type_, config, config1, 0, period=1, disabled=0,
+                      pid=-1, cpu=0)
 
 
 def query(pid):
@@ -72,7 +57,7 @@ def query(pid):
     for fd in map(int, os.listdir(f"/proc/{pid}/fd")):
         attr = ctypes.create_string_buffer(
             struct.pack("<IIIIQ", pid, fd, 0, len(name),
-                        ctypes.addressof(name)), 128)
+                        address(name)), 128)
         if libc.syscall(SYS_BPF, TASK_FD_QUERY, attr, 128) == 0:
             offset, addr = struct.unpack_from("<QQ", attr.raw, 32)
             print(name.value.decode() or "-", offset, hex(addr))
@@ -85,10 +70,9 @@ def main():
         query(int(sys.argv[2]))
         return
     kind, name, value = sys.argv[1:4]
-    prog, event = program(int(value)), perf_event(kind, name)
-    for request, arg in ((IOC_SET_BPF, prog), (IOC_ENABLE, 0)):
-        if libc.ioctl(event, ctypes.c_ulong(request), ctypes.c_ulong(arg)) < 0:
-            sys.exit(f"ioctl: {os.strerror(ctypes.get_errno())}")
+    prog, event = program(int(value)), event_of(kind, name)
+    ioctl(event, IOC_SET_BPF, prog)
+    ioctl(event, IOC_ENABLE)
     print("ready", flush=True)
     signal.pause()
 

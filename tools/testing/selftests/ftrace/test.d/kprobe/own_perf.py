@@ -18,73 +18,40 @@ import os
 import struct
 import sys
 
-MAP_CREATE, MAP_LOOKUP, PROG_LOAD = 0, 1, 5
+# Nothing is left beside the source.
+sys.dont_write_bytecode = True
+from own_syscalls import (IOC_ENABLE, KPROBE, TRACEPOINT, address, bpf,  # noqa: E402
+                          counted, counter, counting, ioctl, kprobe_type,
+                          load, perf_event)
+
 GET_INFO, TASK_FD_QUERY, LINK_CREATE = 15, 20, 28
-ARRAY, KPROBE, PERF_EVENT = 2, 2, 41
-SYS_BPF, SYS_PERF_EVENT_OPEN = 321, 298
-IOC_ENABLE = 0x2400
-TRACEPOINT = 2
+PERF_EVENT = 41
 FD_TYPES = ("raw_tracepoint", "tracepoint", "kprobe", "kretprobe")
 EVENT_TYPES = ("-", "uprobe", "uretprobe", "kprobe", "kretprobe", "tracepoint")
-PMU = "/sys/bus/event_source/devices/kprobe/"
-
-libc = ctypes.CDLL(None, use_errno=True)
 
 
-def call(what, number, *args):
-    got = libc.syscall(number, *args)
-    if got < 0:
-        sys.exit(f"{what}: {os.strerror(ctypes.get_errno())}")
-    return got
-
-
-def bpf(what, command, attr):
-    """The value, and the attributes as the kernel left them."""
-    attr = ctypes.create_string_buffer(attr, 128)
-    return call(what, SYS_BPF, command, attr, 128), attr.raw
-
-
-def program(counts, keep):
-    """Adds one to the map's only value."""
-    def insn(op, regs, off, imm):
-        return struct.pack("<BBhi", op, regs, off, imm)
-    text = (insn(0x18, 0x21, 0, counts) + insn(0, 0, 0, 0) +	# r1 = &value
-            insn(0xb7, 2, 0, 1) +				# r2 = 1
-            insn(0xdb, 0x21, 0, 0) +				# *r1 += r2
-            insn(0xb7, 0, 0, keep) + insn(0x95, 0, 0, 0))	# return keep
-    code = ctypes.create_string_buffer(text, len(text))
-    gpl = ctypes.create_string_buffer(b"GPL")
-    return bpf("load", PROG_LOAD, struct.pack(
-        "<IIQQIIQII16s", KPROBE, len(text) // 8, ctypes.addressof(code),
-        ctypes.addressof(gpl), 0, 0, 0, 0, 0, b"own_perf"))[0]
-
-
-def perf_event(kind, name, offset=0):
-    """Of this task."""
+def event_of(kind, name, offset=0):
+    """Of this task; disabled, until there is a program."""
     config = config1 = 0
     config2 = int(offset)
     if kind == "event":
         type_, config = TRACEPOINT, int(name)
     else:
-        with open(PMU + "type") as f:
-            type_ = int(f.read())
+        type_ = kprobe_type()
     if kind in ("function", "return"):
         func = ctypes.create_string_buffer(name.encode())
-        config1 = ctypes.addressof(func)
+        config1 = address(func)
         config = int(kind == "return")
     elif kind == "address":
         config2 = int(name, 16)
-    # Disabled, until there is a program.
-    attr = ctypes.create_string_buffer(struct.pack(
-        "<IIQQQQQIIQQ", type_, 112, config, 0, 0, 0, 1, 0, 0,
-        config1, config2), 112)
-    return call("perf_event_open", SYS_PERF_EVENT_OPEN, attr, 0, -1, -1, 8)
+    return perf_event(type_, config, config1, config2, period=0, disabled=1,
+                      pid=0, cpu=-1)
 
 
 def query(fd):
     name = ctypes.create_string_buffer(256)
     _, got = bpf("query", TASK_FD_QUERY, struct.pack(
-        "<IIIIQ", os.getpid(), fd, 0, len(name), ctypes.addressof(name)))
+        "<IIIIQ", os.getpid(), fd, 0, len(name), address(name)))
     kind, offset, addr = struct.unpack_from("<IQQ", got[28:], 0)
     return FD_TYPES[kind], name.value.decode() or "-", offset, hex(addr)
 
@@ -92,38 +59,31 @@ def query(fd):
 def link_info(link):
     name = ctypes.create_string_buffer(256)
     info = ctypes.create_string_buffer(struct.pack(
-        "<24xQI", ctypes.addressof(name), len(name)), 64)
-    bpf("info", GET_INFO, struct.pack("<IIQ", link, 64, ctypes.addressof(info)))
+        "<24xQI", address(name), len(name)), 64)
+    bpf("info", GET_INFO, struct.pack("<IIQ", link, 64, address(info)))
     kind, = struct.unpack_from("<I", info, 16)
     offset, addr, missed = struct.unpack_from("<IQQ", info.raw[36:])
     return (EVENT_TYPES[kind], name.value.decode() or "-", offset,
             hex(addr)), missed
 
 
-def runs(counts):
-    key, value = ctypes.create_string_buffer(4), ctypes.create_string_buffer(8)
-    bpf("lookup", MAP_LOOKUP, struct.pack(
-        "<IIQQQ", counts, 0, ctypes.addressof(key), ctypes.addressof(value), 0))
-    return struct.unpack("<Q", value.raw)[0]
-
-
 def main():
     args = sys.argv[1:]
     keep = args[0] != "--drop"
     args = args[not keep:]
-    counts, _ = bpf("map", MAP_CREATE, struct.pack("<IIII", ARRAY, 4, 8, 1))
-    event = perf_event(*args[1:])
+    counts = counter()
+    event = event_of(*args[1:])
+    program = load(KPROBE, counting(counts, keep), b"own_perf")
     link, _ = bpf("link", LINK_CREATE, struct.pack(
-        "<IIII", program(counts, keep), event, PERF_EVENT, 0))
-    if libc.ioctl(event, ctypes.c_ulong(IOC_ENABLE), ctypes.c_ulong(0)) < 0:
-        sys.exit(f"ioctl: {os.strerror(ctypes.get_errno())}")
+        "<IIII", program, event, PERF_EVENT, 0))
+    ioctl(event, IOC_ENABLE)
     with open(args[0], "w") as f:
         f.write("10")
     count = struct.unpack("<Q", os.read(event, 8))[0]
     print("query", *query(event))
     place, missed = link_info(link)
     print("link", *place)
-    print("count", count, "runs", runs(counts), "missed", missed)
+    print("count", count, "runs", counted(counts), "missed", missed)
 
 
 main()
