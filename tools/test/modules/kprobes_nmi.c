@@ -17,6 +17,8 @@
  * interrupted, the function that makes the calls is on it, its caller next, and then
  * the stack ends as it does without a hit.  parameters/stacks has a line for each
  * piece of code that was interrupted: name, looks, looks that saw another stack.
+ * Where the slot of a function was interrupted that has no unwind information, there
+ * is nothing to compare; parameters/untold counts these looks.
  */
 #include <linux/cpu.h>
 #include <linux/hrtimer.h>
@@ -24,6 +26,7 @@
 #include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/objtool.h>
 #include <linux/sched/task.h>
 #include <linux/stacktrace.h>
 #include <asm/apic.h>
@@ -50,9 +53,9 @@ static struct counted counted[NR] = {
 	[OF_RETURN] = { "return", kprobes_nmi_return },
 };
 
-static atomic_t nmi_count, nmi_hit_count, wrong_count;
+static atomic_t nmi_count, nmi_hit_count, wrong_count, untold_count;
 static int target_cpu;
-static bool running;
+static bool running, filling;
 
 #define MAX_ENTRIES	64
 
@@ -101,8 +104,13 @@ static void look(unsigned long ip)
 			break;
 	if (i == ARRAY_SIZE(places))
 		return;
-	atomic_inc(&places[i].looks);
 	n = stack_trace_save(entry, MAX_ENTRIES, 0);
+	if (filling) {
+		if (!strncmp(name, "0x", 2))
+			atomic_inc(&untold_count);
+		return;
+	}
+	atomic_inc(&places[i].looks);
 	if (ends_well(entry, n) || atomic_inc_return(&places[i].wrong) > 1)
 		return;
 	pr_info("another stack, %pS interrupted:\n", (void *)ip);
@@ -149,6 +157,20 @@ noinline __noclone int kprobes_nmi_return(void)
 	barrier();
 	return OF_RETURN;
 }
+
+/* Long enough to be interrupted in its slot, and without unwind information. */
+noinline __noclone void kprobes_nmi_fill(void)
+{
+	static char filled[512];
+	unsigned long count = sizeof(filled);
+	char *to = filled;
+
+	asm volatile("1: rep stosb\n"
+		     PLACE_OF("kprobes_nmi_fill") : "+D" (to), "+c" (count)
+		     : "a" (0) : "memory");
+}
+
+STACK_FRAME_NON_STANDARD(kprobes_nmi_fill);
 
 static void count_hit(struct counted *c)
 {
@@ -225,7 +247,18 @@ static struct kprobe trap_probe = {
 	.post_handler = trap_post,
 };
 
-static struct kprobe *probes[] = { &entry_probe, &jump_probe, &trap_probe };
+static int fill_hit(struct kprobe *p, struct pt_regs *regs)
+{
+	return 0;
+}
+
+NOKPROBE_SYMBOL(fill_hit);
+
+static struct kprobe fill_probe = {
+	.symbol_name = "kprobes_nmi_fill", .pre_handler = fill_hit,
+};
+
+static struct kprobe *probes[] = { &entry_probe, &jump_probe, &trap_probe, &fill_probe };
 
 static struct kretprobe return_probe = {
 	.kp.symbol_name = "kprobes_nmi_return",
@@ -281,6 +314,11 @@ static int rounds(void *arg)
 	hrtimer_start(&timer, TIMER_NS, HRTIMER_MODE_REL_PINNED_HARD);
 	for (i = 0; i < n; i++) {
 		call_all();
+		if (i % 16 == 0) {
+			WRITE_ONCE(filling, true);
+			kprobes_nmi_fill();
+			WRITE_ONCE(filling, false);
+		}
 		if (i % 1024 == 0)
 			cond_resched();
 	}
@@ -372,6 +410,7 @@ static const struct kernel_param_ops report_ops = { .get = report_get };
 module_param_cb(report, &report_ops, NULL, 0444);
 module_param_named(nmis, nmi_count.counter, int, 0444);
 module_param_named(nmi_hits, nmi_hit_count.counter, int, 0444);
+module_param_named(untold, untold_count.counter, int, 0444);
 module_param_named(wrong, wrong_count.counter, int, 0444);
 
 static int __init kprobes_nmi_init(void)
@@ -380,6 +419,7 @@ static int __init kprobes_nmi_init(void)
 
 	jump_probe.offset = kprobes_nmi_jump_at;
 	trap_probe.offset = kprobes_nmi_trap_at;
+	fill_probe.offset = kprobes_nmi_fill_at;
 	err = register_kprobes(probes, ARRAY_SIZE(probes));
 	if (err)
 		return err;
