@@ -18,7 +18,9 @@
  * the stack ends as it does without a hit.  parameters/stacks has a line for each
  * piece of code that was interrupted: name, looks, looks that saw another stack.
  * Where the slot of a function was interrupted that has no unwind information, there
- * is nothing to compare; parameters/untold counts these looks.
+ * is nothing to compare; parameters/untold counts these looks.  An unwinder that
+ * follows frame pointers is not asked: an NMI in an NMI writes over the frame by
+ * which it leaves their stack, and it warns.
  */
 #include <linux/cpu.h>
 #include <linux/hrtimer.h>
@@ -96,7 +98,7 @@ static void look(unsigned long ip)
 	char name[KSYM_SYMBOL_LEN];
 	unsigned int i, n;
 
-	if (current != READ_ONCE(caller))
+	if (!IS_ENABLED(CONFIG_UNWINDER_ORC) || current != READ_ONCE(caller))
 		return;
 	sprint_symbol_no_offset(name, ip);
 	for (i = 0; i < ARRAY_SIZE(places); i++)
