@@ -133,6 +133,8 @@ void jump_cancel(struct probe_site *site, struct list_head *undo)
 	case JUMP_IN_GRACE:
 		set_state(ds, JUMP_NOT, NULL);
 		arch_jump_route(ds, false);
+		/* Who waits for this one need not wait for the grace period. */
+		wake_up_all(&jumps_settled);
 		break;
 	case JUMP_ARMED:
 		list_move_tail(&ds->jump_node, undo);

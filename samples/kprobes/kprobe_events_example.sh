@@ -14,6 +14,9 @@ tracing=/sys/kernel/tracing
 instance=$tracing/instances/kprobe_events_example
 [ $# -gt 0 ] || set -- cat /proc/version
 
+# The command ends by these, and then so do we, by the ordinary way.
+trap : INT TERM HUP
+
 mkdir "$instance"
 trap 'rmdir "$instance"' EXIT
 # x86-64 passes arguments in di, si, dx, cx, ...

@@ -109,9 +109,9 @@ def run(kernel, tally):
     heading(f"clients on {kernel}, against stock {version}")
     clients = []
     for client, package in PACKAGES.items():
-        if kernel == "debug":
+        if kernel in kselftest.LACKING:
             for name in names(client):
-                tally.skipped(name, "debug has neither debug information "
+                tally.skipped(name, f"{kernel} has neither debug information "
                                     "nor BTF")
         elif is_installed(package):
             clients.append(client)

@@ -50,6 +50,7 @@ static int release_cpu;			/* the real-time thread may end */
 static struct kprobe eater[EATERS];
 static struct kprobe *eaters[EATERS];
 static int eaten;
+static bool idle_was_inside;
 
 static int inside_hit(struct kprobe *p, struct pt_regs *regs)
 {
@@ -77,8 +78,10 @@ static DECLARE_COMPLETION(unregistered);
 static DECLARE_COMPLETION(eaters_registered);
 static int eaters_result;
 
+/* Of the highest priority where the task has the lowest: it does not run any more. */
 static int unregister_thread(void *unused)
 {
+	idle_was_inside = !READ_ONCE(finished);
 	unregister_kprobe(&probe);
 	complete_all(&unregistered);
 	return 0;
@@ -265,7 +268,6 @@ static int idle_fill_thread(void *buffer)
 /* It must not wait for a task that can run only when it does not. */
 static int idle_with(char *buffer)
 {
-	bool was_inside;
 	int err;
 
 	reinit_completion(&filled);
@@ -275,7 +277,6 @@ static int idle_with(char *buffer)
 		return err;
 	}
 	err = wait_until_inside();
-	was_inside = !READ_ONCE(finished);
 	if (start_on(STUCK_CPU, unregister_thread, NULL, true))
 		unregister_thread(NULL);
 	if (!wait_for_completion_timeout(&unregistered, LONG))
@@ -286,7 +287,7 @@ static int idle_with(char *buffer)
 	if (!err && memchr_inv(buffer, 0x5a, FILL_BYTES))
 		err = -EILSEQ;
 	scnprintf(report, sizeof(report), "idle: preempted inside: %s; %d\n",
-		  was_inside ? "yes" : "no", err);
+		  idle_was_inside ? "yes" : "no", err);
 	return err;
 }
 

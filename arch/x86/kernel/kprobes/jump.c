@@ -147,9 +147,13 @@ static bool plan_region(struct jump_plan *plan)
 			    !static_call_text_reserved(first, last));
 }
 
-static bool is_retpoline(unsigned long target)
+/*
+ * Does a jump through the thunk leave the function?  A computed goto does not, but
+ * where there are landing pads it can be at none of the region's instructions.
+ */
+static bool is_leaving_thunk(unsigned long target)
 {
-#ifdef CONFIG_MITIGATION_RETPOLINE
+#if defined(CONFIG_MITIGATION_RETPOLINE) && defined(CONFIG_X86_KERNEL_IBT)
 	return target - (unsigned long)__x86_indirect_thunk_array <
 	       sizeof(__x86_indirect_thunk_array[0]) * 16;
 #else
@@ -163,7 +167,7 @@ static bool leaves_for_good(unsigned long target)
 	char name[KSYM_NAME_LEN], *module;
 	unsigned long size, offset;
 
-	if (is_retpoline(target))
+	if (is_leaving_thunk(target))
 		return true;
 	if (!kallsyms_lookup(target, &size, &offset, &module, name))
 		return false;
