@@ -356,6 +356,10 @@ static const struct refused refused[] = {
 	  .jumped = true },
 	{ "at the end", .fn = kprobes_test_at_end, .at = &kprobes_test_at_end_at },
 	{ "by a jump label's", .fn = kprobes_test_label, .at = &kprobes_test_label_at },
+	{ "landing pad behind", .fn = kprobes_test_pad, .at = &kprobes_test_pad_at },
+	{ "indirect jump", .fn = kprobes_test_indirect, .at = &kprobes_test_indirect_at },
+	{ "has a cold part", .fn = kprobes_test_parted, .at = &kprobes_test_parted_at },
+	{ "is a cold part", .fn = kprobes_test_cold, .at = &kprobes_test_cold_at },
 	{ "next to a fault", .insn = "near_fault", .jumped = true },
 };
 

@@ -214,8 +214,52 @@ SYM_INNER_LABEL(kprobes_test_behind_end, SYM_L_GLOBAL)
 STACK_FRAME_NON_STANDARD kprobes_test_at_end
 STACK_FRAME_NON_STANDARD kprobes_test_behind_end
 
+	/* Where an indirect branch may land is not to be moved. */
+SYM_FUNC_START(kprobes_test_pad)
+.Lat_pad:
+	mov	%rdi, %rax
+	ENDBR
+	ANNOTATE_NOENDBR
+	add	$1, %eax
+	TEST_RET
+SYM_FUNC_END(kprobes_test_pad)
+
+	/* Where it goes nobody can tell; it is not taken. */
+SYM_FUNC_START(kprobes_test_indirect)
+.Lat_indirect:
+	mov	%rdi, %rax
+	add	$1, %eax
+	js	1f
+	TEST_RET
+1:	ANNOTATE_RETPOLINE_SAFE
+	jmp	*%rdx
+SYM_FUNC_END(kprobes_test_indirect)
+STACK_FRAME_NON_STANDARD kprobes_test_indirect
+
+	/* Two parts of a function, and neither knows where the other jumps to. */
+SYM_FUNC_START(kprobes_test_parted)
+.Lat_parted:
+	mov	%rdi, %rax
+	add	$1, %eax
+	cmp	$7, %eax
+	je	kprobes_test_parted.cold
+	TEST_RET
+SYM_FUNC_END(kprobes_test_parted)
+STACK_FRAME_NON_STANDARD kprobes_test_parted
+
+SYM_FUNC_START(kprobes_test_parted.cold)
+.Lat_cold:
+	mov	%rdi, %rax
+	add	$1, %eax
+	TEST_RET
+SYM_FUNC_END(kprobes_test_parted.cold)
+
 	.pushsection .rodata
 	.balign	4
+SYM_DATA(kprobes_test_pad_at, .long .Lat_pad - kprobes_test_pad)
+SYM_DATA(kprobes_test_indirect_at, .long .Lat_indirect - kprobes_test_indirect)
+SYM_DATA(kprobes_test_parted_at, .long .Lat_parted - kprobes_test_parted)
+SYM_DATA(kprobes_test_cold_at, .long .Lat_cold - kprobes_test_parted.cold)
 SYM_DATA(kprobes_test_add_at, .long .Lat_add_a - kprobes_test_add_a)
 SYM_DATA(kprobes_test_add_framed_at, .long .Lat_add_framed - kprobes_test_add_framed)
 SYM_DATA(kprobes_test_add_ones_at, .long .Lat_add_ones - kprobes_test_add_ones)

@@ -96,15 +96,21 @@ extern const u32 kprobes_test_add_ones_at;
 /*
  * Where a jump over several instructions has no place: another jump leads into
  * the middle, a return is inside, the function ends there, a nop may become a
- * jump label's.  And where it has one: another jump leads to the start.
+ * jump label's, a landing pad is inside, an indirect jump is in the function, or
+ * the function has a part elsewhere, or is it.  And where it has one: another jump leads to the start.
  */
 u32 kprobes_test_into(u32 x);
 u32 kprobes_test_at_return(u32 x);
 u32 kprobes_test_at_end(u32 x);
 u32 kprobes_test_padded(u32 x);
 u32 kprobes_test_label(u32 x);
+u32 kprobes_test_pad(u32 x);
+u32 kprobes_test_indirect(u32 x);
+u32 kprobes_test_parted(u32 x);
+u32 kprobes_test_cold(u32 x) asm("kprobes_test_parted.cold");
 u32 kprobes_test_onto(u32 x);
-extern const u32 kprobes_test_padded_at;
+extern const u32 kprobes_test_padded_at, kprobes_test_pad_at, kprobes_test_indirect_at;
+extern const u32 kprobes_test_parted_at, kprobes_test_cold_at;
 extern const u32 kprobes_test_into_at, kprobes_test_at_return_at, kprobes_test_at_end_at;
 extern const u32 kprobes_test_label_at, kprobes_test_onto_at;
 
