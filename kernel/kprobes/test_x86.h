@@ -95,9 +95,9 @@ extern const u32 kprobes_test_add_ones_at;
 
 /*
  * Where a jump over several instructions has no place: another jump leads into
- * the middle, a return is inside, the function ends there, a nop may become a
- * jump label's, a landing pad is inside, an indirect jump is in the function, or
- * the function has a part elsewhere, or is it.  And where it has one: another jump leads to the start.
+ * the middle, a return or a landing pad is inside, the function ends there, a nop may
+ * become a jump label's, an indirect jump is in the function, or the function has a
+ * part elsewhere, or is it.  And where it has one: another jump leads to the start.
  */
 u32 kprobes_test_into(u32 x);
 u32 kprobes_test_at_return(u32 x);
