@@ -204,7 +204,7 @@ static __always_inline void rethook_hook(struct rethook_node *node,
 
 	node->frame = (unsigned long)slot;
 	node->ret_addr = *slot;
-	node->llist.next = tsk->rethooks.first;
+	node->llist.next = READ_ONCE(tsk->rethooks.first);
 	/* Whoever sees the trampoline's address finds the instance. */
 	WRITE_ONCE(tsk->rethooks.first, &node->llist);
 	barrier();

@@ -113,12 +113,12 @@ static struct rethook_node *drop_abandoned(unsigned long frame)
 	struct rethook_node *node;
 	struct llist_node *first;
 
-	while ((first = current->rethooks.first)) {
+	while ((first = READ_ONCE(current->rethooks.first))) {
 		node = to_node(first);
 		if (node->frame == frame)
 			return node;
 		WARN_ONCE(1, "rethook: calls in flight were abandoned\n");
-		current->rethooks.first = first->next;
+		WRITE_ONCE(current->rethooks.first, first->next);
 		rethook_pool_give_surplus(release(node), node);
 	}
 	panic("rethook: no return address for frame %lx\n", frame);
@@ -189,7 +189,7 @@ asmlinkage __visible void rethook_return_slow(struct pt_regs *regs)
 	arch_rethook_fix_regs(regs, caller);
 	WRITE_ONCE(*slot, first->ret_addr);
 	while (n--)
-		finish(to_node(current->rethooks.first), caller, regs);
+		finish(to_node(READ_ONCE(current->rethooks.first)), caller, regs);
 }
 NOKPROBE_SYMBOL(rethook_return_slow);
 

@@ -86,7 +86,7 @@ static unsigned int end_len;
 /* Of a stack that was taken, the end is: the calls', the rounds', and theirs. */
 static bool ends_well(const unsigned long *entry, unsigned int n)
 {
-	return n >= end_len + 2 && entry[n - end_len - 2] == in_call_all &&
+	return n >= end_len + 2 && entry[n - end_len - 2] == READ_ONCE(in_call_all) &&
 	       entry[n - end_len - 1] == in_rounds &&
 	       !memcmp(&entry[n - end_len], end, end_len * sizeof(*end));
 }
@@ -122,8 +122,7 @@ static void look(unsigned long ip)
 
 noinline __noclone int kprobes_nmi_entry(void)
 {
-	in_call_all = (unsigned long)__builtin_return_address(0);
-	barrier();
+	WRITE_ONCE(in_call_all, (unsigned long)__builtin_return_address(0));
 	return OF_ENTRY;
 }
 
