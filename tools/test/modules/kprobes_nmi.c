@@ -162,7 +162,7 @@ noinline __noclone int kprobes_nmi_return(void)
 /* Long enough to be interrupted in its slot, and without unwind information. */
 noinline __noclone void kprobes_nmi_fill(void)
 {
-	static char filled[512];
+	static char filled[8192];
 	unsigned long count = sizeof(filled);
 	char *to = filled;
 
