@@ -309,6 +309,8 @@ static int rounds(void *arg)
 	struct hrtimer timer;
 
 	end_len = stack_trace_save(end, ARRAY_SIZE(end), 1);
+	/* Where calls are made from is known before somebody looks. */
+	call_all();
 	WRITE_ONCE(caller, current);
 	hrtimer_init_on_stack(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
 	timer.function = tick;
